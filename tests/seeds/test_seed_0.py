@@ -41,154 +41,6 @@ from tests.model_versions import add_model_version, unsupported_bullet
 from tests.tables import BulletRow
 
 
-def test_s0_31_a_day_ends_with_its_last_moment(full_workspace: Workspace) -> None:
-    node = browse.get_node("toc:day:2024-01-15")
-    assert node is not None
-    assert (node.last_time - node.start_time) == timedelta(days=1, milliseconds=-1)
-    assert f"{node.last_time:%H:%M:%S}" == "23:59:59"
-    (entry, *_) = browse.list_children("toc:day:2024-01-15")
-    segment = browse.get_node(entry.node_id)
-    assert segment is not None and segment.level is TocLevel.SEGMENT
-    assert segment.last_time == segment.end_time
-
-
-def test_s0_68_jobs_show_their_checkpoints(tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    run_memtui(home, "import", str(HISTORY))
-    jobs = json_data(run_memtui(home, "jobs", "--json").stdout)["jobs"]
-    checkpoints = {job["job"]: job["rolled_up"] for job in jobs}
-    assert checkpoints["segments"] is None
-    day = checkpoints["rollup_day"]
-    assert (day["level"], day["processed_count"]) == ("day", 5)
-    assert day["last_processed_time"].startswith("2024-02-0")
-    assert "5 roll-ups" in run_memtui(home, "jobs").stdout
-
-
-def test_s0_42_months_are_searched_by_their_calendar_days(
-    full_workspace: Workspace,
-) -> None:
-    # The weeks of January 2024 are those from 1 to 28 January.
-    def find(query: str) -> set[str]:
-        hits = full_workspace.teleport.find(query, limit=500).hits
-        return {hit.node_id for hit in hits if hit.level is TocLevel.MONTH}
-
-    assert find("token level:month") == {"toc:month:2024-01"}
-    # January reaches beyond the 29th, but says nothing of tokens after it.
-    assert find("token after:2024-01-29 level:month") == set()
-    assert find("token after:2024-02 level:month") == set()
-    assert find("token after:2024-01-15 level:month") == {"toc:month:2024-01"}
-    assert find("token before:2024-01-02 level:month") == set()
-    assert find("token before:2024 level:month") == set()
-
-
-def test_s0_42_a_wide_node_is_found_by_what_it_says_within_the_dates(
-    workspace: Workspace,
-) -> None:
-    day = 24 * 3_600
-    store_messages(
-        make_message("Move the kafka consumer to its own process.", 0, session="a"),
-        make_message("Make the login page faster.", 12 * day, session="b"),
-        make_message("Rename the kafka topic of orders.", 20 * day, session="c"),
-    )
-    assert workspace.pipeline.run_until_idle(lambda _: None) == []
-
-    def find(query: str) -> set[str]:
-        return {hit.node_id for hit in workspace.teleport.find(query).hits}
-
-    assert find("kafka level:year") == {"toc:year:2025"}
-    assert find("kafka level:year after:2025-03-20") == {"toc:year:2025"}
-    assert find("kafka level:year after:2025-04-10") == set()
-    assert find("kafka level:month after:2025-03-20") == {"toc:month:2025-04"}
-    assert find("kafka level:month before:2025-03-20") == {"toc:month:2025-03"}
-    between = "after:2025-03-20 before:2025-04-01"
-    assert find(f"kafka {between}") == set()
-    assert find(f"login level:month {between}") == {"toc:month:2025-03"}
-
-
-def test_s0_43_the_3pm_meeting_is_a_time() -> None:
-    now = datetime(2024, 1, 18, 20, tzinfo=UTC)
-    dated = parse_with_dates("what did we decide in the 3pm meeting", now, UTC)
-    (period,) = dated.periods
-    assert period.start == datetime(2024, 1, 18, 14, 30, tzinfo=UTC)
-    assert period.end == datetime(2024, 1, 18, 15, 30, tzinfo=UTC)
-    assert dated.text == "what did we decide meeting"
-    assert not parse_with_dates("the job that runs at 3pm", now, UTC).periods
-
-
-@pytest.mark.parametrize(
-    ("question", "day", "words"),
-    [
-        ("the 3pm meeting yesterday", 17, "meeting"),
-        ("the 15:00 meeting on January 12", 12, "meeting"),
-        ("on Monday, what did we say in the 3pm call?", 15, "what did we say call?"),
-        ("good morning, the 3pm meeting on Tuesday", 16, "good morning, meeting"),
-    ],
-)
-def test_s0_43_the_3pm_meeting_takes_the_day_of_its_sentence(
-    question: str, day: int, words: str
-) -> None:
-    now = datetime(2024, 1, 18, 20, tzinfo=UTC)
-    dated = parse_with_dates(question, now, UTC)
-    (period,) = dated.periods
-    assert period.start == datetime(2024, 1, day, 14, 30, tzinfo=UTC)
-    assert period.end == datetime(2024, 1, day, 15, 30, tzinfo=UTC)
-    assert dated.text == words
-
-
-@pytest.mark.parametrize(
-    ("question", "first", "after"),
-    [
-        ("the 3pm meeting last week", 8, 15),
-        ("the 3pm meeting before January 12", None, 12),
-        ("January 15-18", 15, 19),
-    ],
-)
-def test_s0_43_hours_beside_a_longer_period_do_not_restrict_it(
-    question: str, first: int | None, after: int
-) -> None:
-    now = datetime(2024, 1, 18, 20, tzinfo=UTC)
-    (period,) = parse_with_dates(question, now, UTC).periods
-    assert period.start == (first and datetime(2024, 1, first, tzinfo=UTC))
-    assert period.end == datetime(2024, 1, after, tzinfo=UTC)
-
-
-FACTS = {
-    BulletKind.COMMIT,
-    BulletKind.FILES,
-    BulletKind.PROJECT,
-    BulletKind.PULL_REQUEST,
-    BulletKind.TESTS,
-}
-"""The lines of a summary that are no statements."""
-
-WORDS = [
-    "login",
-    "search",
-    "billing",
-    "profile",
-    "invoice",
-    "gallery",
-    "calendar",
-    "contact",
-    "archive",
-    "download",
-    "settings",
-    "pricing",
-    "careers",
-    "privacy",
-    "support",
-    "newsletter",
-    "checkout",
-    "shipping",
-    "returns",
-    "dashboard",
-    "reports",
-    "partners",
-    "events",
-    "glossary",
-]
-
-
 def agent_text(workspace: Workspace, tool: str, **arguments: object) -> str:
     """Return what an agent is answered within the default budget."""
     answer = ToolRunner(lambda: workspace).call(
@@ -198,36 +50,31 @@ def agent_text(workspace: Workspace, tool: str, **arguments: object) -> str:
     return answer.text
 
 
-def test_s0_19_children_are_shown_beside_bullets_in_the_default_budget(
-    full_workspace: Workspace,
-) -> None:
-    for node_id, child in (
-        ("toc:year:2024", "toc:month:2024-02"),
-        ("toc:month:2024-01", "toc:week:2024-W03"),
-        ("toc:week:2024-W03", "toc:day:2024-01-15"),
-        ("toc:day:2024-01-15", "toc:segment:2024-01-15:"),
-    ):
-        text = agent_text(full_workspace, "get_node", node_id=node_id)
-        assert child in text and "[grip:" in text, text
+def walk_nodes(node_id: str = "") -> Iterator[TocNode]:
+    """Yield all nodes below one, or all there are."""
+    for entry in browse.list_children(node_id):
+        node = browse.get_node(entry.node_id)
+        assert node is not None
+        yield node
+        yield from walk_nodes(entry.node_id)
 
 
-def test_s0_22_the_walk_from_the_years_to_the_words_takes_few_tokens(
-    full_workspace: Workspace,
+def events_at(*messages: tuple[float, int]) -> list[Event]:
+    """Make messages, each at a minute and with so many tokens."""
+    return [
+        replace(make_message(f"message {n}", 60 * minute), tokens=tokens)
+        for n, (minute, tokens) in enumerate(messages)
+    ]
+
+
+def test_s0_03_a_question_of_last_week_is_answered_by_that_week(
+    full_workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    texts = [agent_text(full_workspace, "get_toc_root")]
-    for node_id in (
-        "toc:year:2024",
-        "toc:month:2024-01",
-        "toc:week:2024-W03",
-        "toc:day:2024-01-15",
-    ):
-        assert f"\n{node_id} " in texts[-1], "the agent cannot go on from here"
-        texts.append(agent_text(full_workspace, "get_node", node_id=node_id))
-    assert "\ntoc:segment:2024-01-15:" in texts[-1]
-    grip = texts[-1].partition("[grip:")[2].partition("]")[0]
-    texts.append(agent_text(full_workspace, "expand_grip", grip_id=f"grip:{grip}"))
-    assert "EXCERPT" in texts[-1]
-    assert sum(map(estimate, texts)) <= 1_500
+    now = datetime(2024, 1, 24, 12, tzinfo=UTC)
+    monkeypatch.setattr(full_workspace, "now", lambda: now)
+    text = agent_text(full_workspace, "route", question="what did we do last week?")
+    assert text.splitlines()[1].startswith("time: It names a time")
+    assert "toc:week:2024-W03" in text and "toc:week:2024-W04" not in text
 
 
 @pytest.mark.parametrize(
@@ -258,112 +105,21 @@ def test_s0_05_17_and_18_every_step_of_the_walk_has_the_size_of_the_guide(
         assert all(bullet.labelled in whole for bullet in node.bullets)
 
 
-def test_s0_25_and_31_a_node_has_exact_times(full_workspace: Workspace) -> None:
-    node = replies.write_data(toc.get_node(full_workspace, "toc:day:2024-01-15"))
-    assert node["start_time"] == "2024-01-15T00:00:00.000Z"
-    assert node["end_time"] == "2024-01-15T23:59:59.999Z"
-
-
-def test_s0_26_and_28_bullets_and_children_are_lists(full_workspace: Workspace) -> None:
-    node = replies.write_data(toc.get_node(full_workspace, "toc:day:2024-01-15"))
-    assert {"text", "grip_ids", "verdict"} <= node["bullets"][0].keys()
-    assert node["bullets"][0]["verdict"] in {"supported", "weak", "unsupported"}
-    assert node["child_node_ids"] == [child["node_id"] for child in node["children"]]
-    assert len(node["child_node_ids"]) == 1
-
-
-def test_s0_34_and_37_a_grip_names_its_events_in_reading_order(
+def test_s0_06_every_grip_of_the_history_is_expanded_for_300_tokens(
     full_workspace: Workspace,
 ) -> None:
-    node = toc.get_node(full_workspace, "toc:day:2024-01-15").items
-    grip_ids = [name for item in node for name in item.get("grip_ids", ())]
+    grip_ids = {
+        grip_id
+        for node in walk_nodes()
+        for bullet in node.bullets
+        for grip_id in bullet.grip_ids
+    }
     for grip_id in grip_ids:
-        reply = sessions.expand_grip(full_workspace, grip_id)
-        data = replies.write_data(reply)
-        first, last = data["excerpt"][0], data["excerpt"][-1]
-        assert data["grip"]["event_id_start"].startswith(first["id"][4:])
-        assert data["grip"]["event_id_end"].startswith(last["id"][4:])
-        output = [*data["before"], *data["excerpt"], *data["after"]]
-        assert [event["at"] for event in output] == sorted(
-            message["at"] for message in output
-        )
-        text = replies.fit_text(reply, 2_000, full_workspace.counter).text
-        headings = [line for line in text.splitlines() if line.isupper()]
-        assert headings == [
-            name.upper() for name in ("before", "excerpt", "after") if data[name]
-        ]
+        text = agent_text(full_workspace, "expand_grip", grip_id=grip_id)
+        assert "EXCERPT" in text and estimate(text) <= 300, grip_id
 
 
-def test_s0_45_a_keyword_s_nodes_say_what_they_are(full_workspace: Workspace) -> None:
-    text = agent_text(full_workspace, "browse_toc", keyword="basket")
-    assert "Sessions time out after ten minutes" in text
-    assert "keywords: " in text
-
-
-def test_a3_verdicts_are_in_the_text_that_agents_read(
-    full_workspace: Workspace,
-) -> None:
-    said = BulletRow.text.contains("sliding window")
-    for support, kind, mark in (
-        ("weak", "", "~ "),
-        ("supported", "", "✓ "),
-        ("supported", "outcome", "“ "),
-    ):
-        with database.transaction():
-            database.db.execute_sql("DROP TRIGGER IF EXISTS bullets_no_update")
-            BulletRow.update(support=support, kind=kind).where(said).execute()
-        for tool in ("teleport", "retrieve_memory"):
-            text = agent_text(full_workspace, tool, query="sliding window refresh")
-            assert f"{mark}Token refresh now uses a sliding window" in text, text
-
-
-def test_c15_an_audit_lists_what_to_check_and_why(full_workspace: Workspace) -> None:
-    day, doubtful = "toc:day:2024-01-18", "The payments worker retries 42 times."
-    invented = unsupported_bullet("A second browser tab was added.")
-    add_model_version(day, "Token refresh", with_weak=doubtful, held=(invented,))
-    with database.transaction():
-        queues.add_nodes([day], to_ms(datetime.now(UTC)))
-    assert full_workspace.pipeline.run_until_idle(lambda _: None) == []
-    # The list of what to check.
-    for query in ("level:day has:weak", "payments level:day has:weak"):
-        hits = full_workspace.teleport.find(query).hits
-        assert [hit.node_id for hit in hits] == [day], query
-    (hit,) = full_workspace.teleport.find("level:day has:unsupported").hits
-    assert (hit.node_id, hit.snippet.text) == (day, invented.text)
-    # The verdict with its reason, and the way to the source.
-    node = browse.get_node(day)
-    assert node is not None
-    first = node.bullets[0]
-    assert (first.text, first.support) == (doubtful, Support.WEAK)
-    assert "payments.py" in versions.explain_verdict(first)
-    assert f"~ {doubtful}" in agent_text(full_workspace, "get_node", node_id=day)
-    text = agent_text(full_workspace, "expand_grip", grip_id=first.grip_ids[0])
-    assert "EXCERPT" in text
-    # What was withheld stays with the version.
-    displayed = versions.find_history(day).displayed
-    assert displayed is not None
-    (withheld,) = versions.find_version(day, displayed.version).withheld
-    assert withheld.text == invented.text
-
-
-def walk_nodes(node_id: str = "") -> Iterator[TocNode]:
-    """Yield all nodes below one, or all there are."""
-    for entry in browse.list_children(node_id):
-        node = browse.get_node(entry.node_id)
-        assert node is not None
-        yield node
-        yield from walk_nodes(entry.node_id)
-
-
-def events_at(*messages: tuple[float, int]) -> list[Event]:
-    """Make messages, each at a minute and with so many tokens."""
-    return [
-        replace(make_message(f"message {n}", 60 * minute), tokens=tokens)
-        for n, (minute, tokens) in enumerate(messages)
-    ]
-
-
-def test_the_table_of_contents_has_five_levels(full_workspace: Workspace) -> None:
+def test_s0_08_the_table_of_contents_has_five_levels(full_workspace: Workspace) -> None:
     levels = [TocLevel.YEAR, TocLevel.MONTH, TocLevel.WEEK, TocLevel.DAY]
     levels.append(TocLevel.SEGMENT)
     assert list(TocLevel) == levels
@@ -383,428 +139,12 @@ def test_the_table_of_contents_has_five_levels(full_workspace: Workspace) -> Non
         ("segment", 2, 5),
     ],
 )
-def test_each_level_has_its_number_of_bullets(
+def test_s0_09_10_11_and_13_each_level_has_its_number_of_bullets(
     full_workspace: Workspace, level: str, least: int, most: int
 ) -> None:
     assert BULLET_COUNTS[TocLevel(level)] == (least, most)
     for node in walk_nodes():
         assert node.level != level or 1 <= len(node.bullets) <= most, node.node_id
-
-
-def test_a_year_has_a_line_with_counts_and_names_for_each_project(
-    workspace: Workspace,
-) -> None:
-    hour = 3_600
-    for number in range(24):
-        session, project = f"s{number}", f"project{number % 3}"
-        text = f"Add the {WORDS[number]} page to the {project} site."
-        store_messages(make_message(text, 30 * hour * number, session=session))
-        name_session(session, project=project)
-    assert workspace.pipeline.run_until_idle(lambda _: None) == []
-    node = browse.get_node("toc:year:2025")
-    assert node is not None
-    assert {bullet.kind for bullet in node.bullets} == {BulletKind.PROJECT}
-    assert sorted(bullet.project for bullet in node.bullets) == [
-        f"project{number}" for number in range(3)
-    ]
-    for bullet in node.bullets:
-        assert bullet.text.startswith("8 sessions on 8 days: ")
-        assert bullet.text.count(f"page to the {bullet.project} site.") >= 2
-        assert bullet.grip_ids
-
-
-@pytest.mark.parametrize(
-    ("level", "most"),
-    [("year", 7), ("month", 7), ("week", 10), ("day", 10), ("segment", 10)],
-)
-def test_each_level_has_its_number_of_keywords(level: str, most: int) -> None:
-    assert MAX_KEYWORDS[TocLevel(level)] == most
-    many = [Keyword(f"word{n}", 1.0 + n) for n in range(30)]
-    if level != "segment":
-        assert len(keywords.parent_keywords(TocLevel(level), [many])) == most
-
-
-def test_a_parents_keywords_are_chosen_among_its_childrens(
-    full_workspace: Workspace,
-) -> None:
-    checked = 0
-    for node in walk_nodes():
-        assert len(node.keyword_texts) <= MAX_KEYWORDS[node.level]
-        children = list(browse.list_children(node.node_id))
-        if children:
-            below = {
-                word
-                for entry in children
-                if (child := browse.get_node(entry.node_id))
-                for word in child.keyword_texts
-            }
-            assert set(node.keyword_texts) <= below, node.node_id
-            checked += 1
-    assert checked >= 9
-
-
-def test_filtering_by_a_keyword_never_dead_ends(full_workspace: Workspace) -> None:
-    for year in browse.list_children():
-        node = browse.get_node(year.node_id)
-        assert node is not None
-        for word in node.keyword_texts:
-            items = toc.browse_toc(full_workspace, year.node_id, keyword=word).items
-            assert items, (year.node_id, word)
-            assert all(item["level"] == "segment" for item in items)
-
-
-def test_the_week_of_the_example_has_the_fields_of_the_seed(tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    run_memtui(home, "--set", "store.time_zone=UTC", "import", str(HISTORY))
-    output = run_memtui(home, "show", "toc:week:2024-W03", "--json").stdout
-    node = json_data(output)
-    assert node["node_id"] == "toc:week:2024-W03"
-    assert (node["level"], node["title"]) == ("week", "Week of January 15–21, 2024")
-    assert node["start_time"] == "2024-01-15T00:00:00.000Z"
-    assert node["end_time"] == "2024-01-21T23:59:59.999Z"
-    assert node["version"] >= 1 and node["keywords"] and node["bullets"]
-    assert sorted(node["child_node_ids"]) == [
-        "toc:day:2024-01-15",
-        "toc:day:2024-01-18",
-    ]
-
-
-def test_an_event_after_a_pause_of_45_minutes_begins_a_segment() -> None:
-    events = events_at(*((minute, 10) for minute in (0, 15, 30, 75, 80, 105)))
-    runs = segmenter.split_events(events, SegmentRules())
-    assert [len(run) for run in runs] == [3, 3]
-    assert runs[1][0] is events[3]
-
-
-def test_an_event_that_would_exceed_4000_tokens_begins_a_segment() -> None:
-    sizes = 500, 800, 1_200, 2_000, 1_500
-    events = events_at(*((n, size) for n, size in enumerate(sizes)))
-    runs = segmenter.split_events(events, SegmentRules())
-    totals = [sum(event.tokens for event in run) for run in runs]
-    assert totals == [2_500, 3_500]
-
-
-@pytest.mark.parametrize(
-    ("messages", "expected"),
-    [
-        # The pause must be longer than 30 minutes, the tokens more than 4,000.
-        (((0, 10), (30, 10)), [2]),
-        (((0, 10), (30.02, 10)), [1, 1]),
-        (((0, 2_000), (1, 2_000)), [2]),
-        (((0, 2_000), (1, 2_001)), [1, 1]),
-        (((0, 10), (1, 9_000), (2, 10)), [1, 1, 1]),
-    ],
-)
-def test_the_limits_of_a_segment_are_exact(
-    messages: Sequence[tuple[float, int]], expected: list[int]
-) -> None:
-    runs = segmenter.split_events(events_at(*messages), SegmentRules())
-    assert [len(run) for run in runs] == expected
-
-
-@pytest.mark.parametrize(
-    ("before", "expected"),
-    [
-        # Both limits hold: five minutes and 500 tokens.
-        (((0, 10), (4, 10), (8, 10), (9, 10)), 2),
-        (((5, 10), (9, 10)), 2),
-        (((6, 300), (7, 300), (8, 200)), 2),
-        (((8, 501),), 0),
-        (((8, 10), (9, 500)), 1),
-        (((4.9, 10),), 0),
-    ],
-)
-def test_the_last_events_before_a_segment_are_its_overlap(
-    before: Sequence[tuple[float, int]], expected: int
-) -> None:
-    *earlier, first = events_at(*before, (10, 10))
-    overlap = segmenter.overlap_before(earlier, first, SegmentRules())
-    assert list(overlap) == earlier[len(earlier) - expected :]
-
-
-BAND_VECTORS = [
-    (1.0, "excellent", "Jump there."),
-    (0.8, "excellent", "Jump there."),
-    (0.79, "good", "Jump there, and check it against what is around it."),
-    (0.5, "good", "Jump there, and check it against what is around it."),
-    (0.49, "partial", "Look at several hits."),
-    (0.3, "partial", "Look at several hits."),
-    (0.29, "weak", "Browse the contents instead."),
-    (0.0, "weak", "Browse the contents instead."),
-]
-
-
-@pytest.mark.parametrize(("score", "band", "advice"), BAND_VECTORS)
-def test_a_score_says_what_to_do(score: float, band: str, advice: str) -> None:
-    assert score_band(score) is ScoreBand(band)
-    assert score_band(score).advice == advice
-
-
-@pytest.mark.parametrize(
-    ("question", "way"),
-    [
-        ("What did we do last week?", "time"),
-        ("yesterday", "time"),
-        ("JWT refresh mutex", "words"),
-        ("That thing about mutexes", "words"),
-        ("JWT refresh from last week", "time and words"),
-        ("what did we discuss", "years"),
-    ],
-)
-def test_a_question_is_answered_by_browsing_or_by_teleport(
-    question: str, way: str
-) -> None:
-    now = datetime(2024, 1, 24, 12, tzinfo=UTC)
-    parsed = parse_with_dates(question, now, UTC)
-    assert routing.choose_strategy(parsed)[0].value == way
-
-
-def test_teleport_jumps_to_the_sliding_window(full_workspace: Workspace) -> None:
-    query = "sliding window token refresh"
-    first = full_workspace.teleport.find(query, limit=5).hits[0]
-    assert first.band in (ScoreBand.EXCELLENT, ScoreBand.GOOD)
-    segment = first.opens
-    assert segment.startswith("toc:segment:2024-01-18:")
-    node = browse.get_node(segment)
-    assert node is not None
-    grip_ids = [
-        grip_id
-        for bullet in node.bullets
-        if "sliding window" in bullet.text
-        for grip_id in bullet.grip_ids
-    ]
-    expansion = conversation.expand(grip_ids[0])
-    assert any("sliding window" in event.text for event in expansion.excerpt_events)
-    # Two calls instead of a walk down from the years.
-    said = agent_text(full_workspace, "teleport", query=query, limit=3)
-    said += agent_text(full_workspace, "expand_grip", grip_id=grip_ids[0])
-    assert estimate(said) <= 900
-
-
-def test_teleport_offers_segment_quote_and_day(full_workspace: Workspace) -> None:
-    query = "sliding window token refresh"
-    first = full_workspace.teleport.find(query, limit=3).hits
-    assert {(hit.kind, hit.node.level) for hit in first if hit.node} == {
-        (HitKind.NODE, TocLevel.SEGMENT),
-        (HitKind.GRIP, TocLevel.SEGMENT),
-        (HitKind.NODE, TocLevel.DAY),
-    }
-    assert all(hit.score > 0.5 for hit in first)
-
-
-def test_teleport_scores_a_lone_bad_hit_as_bad(full_workspace: Workspace) -> None:
-    hits = full_workspace.teleport.find("parquet zeppelin cellar memchr").hits
-    assert hits and hits[0].score < 0.3
-
-
-def test_hits_are_of_nodes_and_grips_best_first(full_workspace: Workspace) -> None:
-    hits = full_workspace.teleport.find("sliding window refresh", limit=50).hits
-    scores = [hit.score for hit in hits]
-    assert scores == sorted(scores, reverse=True)
-    assert all(0 < score <= 1 for score in scores)
-    assert {hit.kind.value for hit in hits} == {"node", "grip"}
-
-
-def test_the_table_of_contents_works_without_an_index(
-    full_workspace: Workspace,
-) -> None:
-    shutil.rmtree(full_workspace.paths.index)
-    assert agent_text(full_workspace, "get_node", node_id="toc:day:2024-01-18")
-    answer = full_workspace.teleport.find("sliding window refresh", limit=5)
-    assert answer.hits and answer.notes
-    assert any("2024-01-18" in hit.node_id for hit in answer.hits)
-
-
-def test_browsing_a_time_range_gives_the_days_that_it_covers(
-    full_workspace: Workspace,
-) -> None:
-    def covering(when: str) -> set[str]:
-        items = toc.browse_toc(full_workspace, when=when).items
-        return {item["node_id"] for item in items}
-
-    assert covering("January 15-18, 2024") == {
-        "toc:day:2024-01-15",
-        "toc:day:2024-01-18",
-    }
-    assert covering("2024-01-15") == {"toc:day:2024-01-15"}
-    assert covering("2024-W03") == {"toc:week:2024-W03"}
-    assert covering("2024-01-16") == set()
-
-
-def test_the_example_bullet_rests_on_the_question_and_its_answer() -> None:
-    said = [
-        "How do I implement JWT refresh tokens?",
-        "You can use a sliding window approach to refresh the token on each request.",
-        "What about the race condition?",
-    ]
-    events = [make_message(text, 60 * n) for n, text in enumerate(said)]
-    drafts = [
-        DraftBullet("Discussed sliding window approach for token refresh"),
-        DraftBullet("Migrated the payroll cluster to Kubernetes"),
-    ]
-    linked, unlinked = checks.ground_bullets(drafts, Evidence(events))
-    assert unlinked.best is None and unlinked.verdict.objection
-    assert linked.last == events[1] and linked.first in events[:2]
-    assert linked.excerpt in said[1] and "sliding window approach" in linked.excerpt
-
-
-def test_every_bullet_of_the_history_can_be_verified(full_workspace: Workspace) -> None:
-    grips = 0
-    for node in walk_nodes():
-        for bullet in node.bullets:
-            assert bullet.grip_ids, (node.node_id, bullet.text)
-            for grip_id in bullet.grip_ids:
-                expansion = conversation.expand(grip_id)
-                assert expansion.grip is not None and expansion.excerpt_events
-                said = "\n".join(event.text for event in expansion.excerpt_events)
-                assert (
-                    expansion.grip.excerpt in said
-                    and len(expansion.grip.excerpt) <= 200
-                )
-                grips += 1
-    assert grips > 30
-
-
-def test_an_expanded_grip_has_three_events_before_and_after(
-    full_workspace: Workspace,
-) -> None:
-    node = browse.get_node("toc:day:2024-01-18")
-    assert node is not None
-    sizes = set()
-    for bullet in node.bullets:
-        for grip_id in bullet.grip_ids:
-            expansion = conversation.expand(grip_id)
-            sizes.add((len(expansion.events_before), len(expansion.events_after)))
-            asked = conversation.expand(grip_id, before=1, after=0)
-            assert len(asked.events_before) <= 1 and not asked.events_after
-    assert max(before for before, _ in sizes) == 3
-    assert all(after <= 3 for _, after in sizes)
-
-
-def test_a_bullet_of_a_parent_inherits_the_grips_of_its_children(
-    full_workspace: Workspace,
-) -> None:
-    for node in walk_nodes():
-        below = {
-            grip_id
-            for entry in browse.list_children(node.node_id)
-            if (child := browse.get_node(entry.node_id))
-            for bullet in child.bullets
-            for grip_id in bullet.grip_ids
-        }
-        own = {grip_id for bullet in node.bullets for grip_id in bullet.grip_ids}
-        assert own
-        if node.level is not TocLevel.SEGMENT:
-            assert own <= below, node.node_id
-
-
-def test_rolling_up_the_same_input_again_makes_no_version(
-    full_workspace: Workspace,
-) -> None:
-    def versions() -> dict[str, int]:
-        return {node.node_id: node.version for node in walk_nodes()}
-
-    before = versions()
-    with database.transaction():
-        database.db.execute_sql("UPDATE nodes SET is_dirty = 1")
-    assert full_workspace.pipeline.run_until_idle(lambda _: None) == []
-    assert versions() == before
-
-
-def test_new_versions_are_appended_and_old_ones_kept(full_workspace: Workspace) -> None:
-    day = "toc:day:2024-01-18"
-    with database.connection():
-        before = store_nodes.get(day)
-        assert before is not None
-    session = [
-        make_message("Rename the review page to feedback.", 0, session="late"),
-        make_message("The page is renamed.", 60, role=EventRole.ASSISTANT),
-    ]
-    at = datetime(2024, 1, 18, 20, tzinfo=UTC)
-    late = [
-        replace(event, timestamp=at + timedelta(minutes=n), session_id="late")
-        for n, event in enumerate(session)
-    ]
-    store_messages(*late)
-    assert full_workspace.pipeline.run_until_idle(lambda _: None) == []
-    with database.connection():
-        after = store_nodes.get(day)
-        assert after is not None and after.version == before.version + 1
-        kept = store_nodes.get_version(day, before.version)
-        assert kept is not None and kept.bullets == before.bullets
-        assert [version.version for version in store_nodes.list_versions(day)][:2] == [
-            after.version,
-            before.version,
-        ]
-    assert any("review page" in bullet.text for bullet in after.bullets)
-
-
-@pytest.mark.parametrize(
-    ("tool", "arguments", "most"),
-    [
-        ("get_toc_root", {}, 150),
-        ("get_node", {"node_id": "toc:year:2024"}, 450),
-        ("get_node", {"node_id": "toc:month:2024-01"}, 450),
-        ("get_node", {"node_id": "toc:week:2024-W03"}, 450),
-        ("get_node", {"node_id": "toc:day:2024-01-18"}, 450),
-        ("browse_toc", {"when": "2024-W03"}, 150),
-        ("teleport", {"query": "sliding window", "max_tokens": 400}, 400),
-    ],
-)
-def test_each_step_of_the_navigation_is_cheap(
-    full_workspace: Workspace, tool: str, arguments: dict[str, Any], most: int
-) -> None:
-    text = agent_text(full_workspace, tool, **arguments)
-    assert text.strip() and estimate(text) <= most
-
-
-def test_the_root_lists_the_years_newest_first(full_workspace: Workspace) -> None:
-    years = [item["node_id"] for item in toc.get_toc_root(full_workspace).items]
-    assert years == ["toc:year:2024", "toc:year:2023"]
-
-
-def test_the_periods_of_the_guide_have_their_titles() -> None:
-    assert calendar.title("toc:year:2024") == "2024"
-    assert calendar.title("toc:month:2024-01") == "January 2024"
-    assert calendar.title("toc:week:2024-W03") == "Week of January 15–21, 2024"
-    assert calendar.title("toc:day:2024-01-18") == "Thursday, January 18, 2024"
-
-
-COSTS = [
-    ("week summary", "get_node", {"node_id": "toc:week:2024-W03"}, 300),
-    ("grip expansion", "expand_grip", {"grip_id": "grip:1705572650000:a080"}, 300),
-    ("time range", "browse_toc", {"when": "January 2024"}, 800),
-    ("keyword filtering", "browse_toc", {"keyword": "refresh"}, 1_200),
-    ("teleport", "teleport", {"query": "sliding window token refresh"}, 400),
-    ("teleport", "teleport", {"query": "session"}, 400),
-]
-
-
-@pytest.mark.parametrize(("strategy", "tool", "arguments", "most"), COSTS)
-def test_s0_48_each_strategy_costs_what_the_guide_says(
-    full_workspace: Workspace,
-    strategy: str,
-    tool: str,
-    arguments: dict[str, Any],
-    most: int,
-) -> None:
-    text = agent_text(full_workspace, tool, **arguments)
-    assert text.count("\n") >= 2, strategy
-    assert estimate(text) <= most, strategy
-
-
-def test_s0_06_every_grip_of_the_history_is_expanded_for_300_tokens(
-    full_workspace: Workspace,
-) -> None:
-    grip_ids = {
-        grip_id
-        for node in walk_nodes()
-        for bullet in node.bullets
-        for grip_id in bullet.grip_ids
-    }
-    for grip_id in grip_ids:
-        text = agent_text(full_workspace, "expand_grip", grip_id=grip_id)
-        assert "EXCERPT" in text and estimate(text) <= 300, grip_id
 
 
 def test_s0_12_a_day_keeps_the_facts_of_two_segments_with_the_same_request(
@@ -862,6 +202,473 @@ def test_s0_14_the_headline_of_a_wide_node_names_its_work(
         assert "JWT tokens" in node.headline
 
 
+def test_s0_15_the_root_lists_the_years_newest_first(full_workspace: Workspace) -> None:
+    years = [item["node_id"] for item in toc.get_toc_root(full_workspace).items]
+    assert years == ["toc:year:2024", "toc:year:2023"]
+
+
+def test_s0_19_children_are_shown_beside_bullets_in_the_default_budget(
+    full_workspace: Workspace,
+) -> None:
+    for node_id, child in (
+        ("toc:year:2024", "toc:month:2024-02"),
+        ("toc:month:2024-01", "toc:week:2024-W03"),
+        ("toc:week:2024-W03", "toc:day:2024-01-15"),
+        ("toc:day:2024-01-15", "toc:segment:2024-01-15:"),
+    ):
+        text = agent_text(full_workspace, "get_node", node_id=node_id)
+        assert child in text and "[grip:" in text, text
+
+
+def test_s0_20_the_grip_of_a_day_is_expanded_from_its_json(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    run_memtui(home, "--set", "store.time_zone=UTC", "import", str(HISTORY))
+    output = run_memtui(home, "show", "toc:day:2024-01-18", "--json").stdout
+    day = json_data(output)
+    (grip_id, *_) = day["bullets"][0]["grip_ids"]
+    expanded = json_data(run_memtui(home, "expand", grip_id, "--json").stdout)
+    assert {"before", "excerpt", "after"} <= expanded.keys()
+    assert expanded["grip"]["excerpt"] in expanded["excerpt"][0]["text"]
+    assert len(expanded["before"]) <= 3 and len(expanded["after"]) <= 3
+
+
+def test_s0_22_the_walk_from_the_years_to_the_words_takes_few_tokens(
+    full_workspace: Workspace,
+) -> None:
+    texts = [agent_text(full_workspace, "get_toc_root")]
+    for node_id in (
+        "toc:year:2024",
+        "toc:month:2024-01",
+        "toc:week:2024-W03",
+        "toc:day:2024-01-15",
+    ):
+        assert f"\n{node_id} " in texts[-1], "the agent cannot go on from here"
+        texts.append(agent_text(full_workspace, "get_node", node_id=node_id))
+    assert "\ntoc:segment:2024-01-15:" in texts[-1]
+    grip = texts[-1].partition("[grip:")[2].partition("]")[0]
+    texts.append(agent_text(full_workspace, "expand_grip", grip_id=f"grip:{grip}"))
+    assert "EXCERPT" in texts[-1]
+    assert sum(map(estimate, texts)) <= 1_500
+
+
+def test_s0_24_the_periods_of_the_guide_have_their_titles() -> None:
+    assert calendar.title("toc:year:2024") == "2024"
+    assert calendar.title("toc:month:2024-01") == "January 2024"
+    assert calendar.title("toc:week:2024-W03") == "Week of January 15–21, 2024"
+    assert calendar.title("toc:day:2024-01-18") == "Thursday, January 18, 2024"
+
+
+def test_s0_25_and_31_a_node_has_exact_times(full_workspace: Workspace) -> None:
+    node = replies.write_data(toc.get_node(full_workspace, "toc:day:2024-01-15"))
+    assert node["start_time"] == "2024-01-15T00:00:00.000Z"
+    assert node["end_time"] == "2024-01-15T23:59:59.999Z"
+
+
+def test_s0_26_and_28_bullets_and_children_are_lists(full_workspace: Workspace) -> None:
+    node = replies.write_data(toc.get_node(full_workspace, "toc:day:2024-01-15"))
+    assert {"text", "grip_ids", "verdict"} <= node["bullets"][0].keys()
+    assert node["bullets"][0]["verdict"] in {"supported", "weak", "unsupported"}
+    assert node["child_node_ids"] == [child["node_id"] for child in node["children"]]
+    assert len(node["child_node_ids"]) == 1
+
+
+def test_s0_29_new_versions_are_appended_and_old_ones_kept(
+    full_workspace: Workspace,
+) -> None:
+    day = "toc:day:2024-01-18"
+    with database.connection():
+        before = store_nodes.get(day)
+        assert before is not None
+    session = [
+        make_message("Rename the review page to feedback.", 0, session="late"),
+        make_message("The page is renamed.", 60, role=EventRole.ASSISTANT),
+    ]
+    at = datetime(2024, 1, 18, 20, tzinfo=UTC)
+    late = [
+        replace(event, timestamp=at + timedelta(minutes=n), session_id="late")
+        for n, event in enumerate(session)
+    ]
+    store_messages(*late)
+    assert full_workspace.pipeline.run_until_idle(lambda _: None) == []
+    with database.connection():
+        after = store_nodes.get(day)
+        assert after is not None and after.version == before.version + 1
+        kept = store_nodes.get_version(day, before.version)
+        assert kept is not None and kept.bullets == before.bullets
+        assert [version.version for version in store_nodes.list_versions(day)][:2] == [
+            after.version,
+            before.version,
+        ]
+    assert any("review page" in bullet.text for bullet in after.bullets)
+
+
+def test_s0_30_the_week_of_the_example_has_the_fields_of_the_seed(
+    tmp_path: Path,
+) -> None:
+    home = tmp_path / "home"
+    run_memtui(home, "--set", "store.time_zone=UTC", "import", str(HISTORY))
+    output = run_memtui(home, "show", "toc:week:2024-W03", "--json").stdout
+    node = json_data(output)
+    assert node["node_id"] == "toc:week:2024-W03"
+    assert (node["level"], node["title"]) == ("week", "Week of January 15–21, 2024")
+    assert node["start_time"] == "2024-01-15T00:00:00.000Z"
+    assert node["end_time"] == "2024-01-21T23:59:59.999Z"
+    assert node["version"] >= 1 and node["keywords"] and node["bullets"]
+    assert sorted(node["child_node_ids"]) == [
+        "toc:day:2024-01-15",
+        "toc:day:2024-01-18",
+    ]
+
+
+def test_s0_31_a_day_ends_with_its_last_moment(full_workspace: Workspace) -> None:
+    node = browse.get_node("toc:day:2024-01-15")
+    assert node is not None
+    assert (node.last_time - node.start_time) == timedelta(days=1, milliseconds=-1)
+    assert f"{node.last_time:%H:%M:%S}" == "23:59:59"
+    (entry, *_) = browse.list_children("toc:day:2024-01-15")
+    segment = browse.get_node(entry.node_id)
+    assert segment is not None and segment.level is TocLevel.SEGMENT
+    assert segment.last_time == segment.end_time
+
+
+def test_s0_34_and_37_a_grip_names_its_events_in_reading_order(
+    full_workspace: Workspace,
+) -> None:
+    node = toc.get_node(full_workspace, "toc:day:2024-01-15").items
+    grip_ids = [name for item in node for name in item.get("grip_ids", ())]
+    for grip_id in grip_ids:
+        reply = sessions.expand_grip(full_workspace, grip_id)
+        data = replies.write_data(reply)
+        first, last = data["excerpt"][0], data["excerpt"][-1]
+        assert data["grip"]["event_id_start"].startswith(first["id"][4:])
+        assert data["grip"]["event_id_end"].startswith(last["id"][4:])
+        output = [*data["before"], *data["excerpt"], *data["after"]]
+        assert [event["at"] for event in output] == sorted(
+            message["at"] for message in output
+        )
+        text = replies.fit_text(reply, 2_000, full_workspace.counter).text
+        headings = [line for line in text.splitlines() if line.isupper()]
+        assert headings == [
+            name.upper() for name in ("before", "excerpt", "after") if data[name]
+        ]
+
+
+def test_s0_36_an_expanded_grip_has_three_events_before_and_after(
+    full_workspace: Workspace,
+) -> None:
+    node = browse.get_node("toc:day:2024-01-18")
+    assert node is not None
+    sizes = set()
+    for bullet in node.bullets:
+        for grip_id in bullet.grip_ids:
+            expansion = conversation.expand(grip_id)
+            sizes.add((len(expansion.events_before), len(expansion.events_after)))
+            asked = conversation.expand(grip_id, before=1, after=0)
+            assert len(asked.events_before) <= 1 and not asked.events_after
+    assert max(before for before, _ in sizes) == 3
+    assert all(after <= 3 for _, after in sizes)
+
+
+def test_s0_38_every_bullet_of_the_history_can_be_verified(
+    full_workspace: Workspace,
+) -> None:
+    grips = 0
+    for node in walk_nodes():
+        for bullet in node.bullets:
+            assert bullet.grip_ids, (node.node_id, bullet.text)
+            for grip_id in bullet.grip_ids:
+                expansion = conversation.expand(grip_id)
+                assert expansion.grip is not None and expansion.excerpt_events
+                said = "\n".join(event.text for event in expansion.excerpt_events)
+                assert (
+                    expansion.grip.excerpt in said
+                    and len(expansion.grip.excerpt) <= 200
+                )
+                grips += 1
+    assert grips > 30
+
+
+def test_s0_40_and_a3_verdicts_are_in_the_text_that_agents_read(
+    full_workspace: Workspace,
+) -> None:
+    said = BulletRow.text.contains("sliding window")
+    for support, kind, mark in (
+        ("weak", "", "~ "),
+        ("supported", "", "✓ "),
+        ("supported", "outcome", "“ "),
+    ):
+        with database.transaction():
+            database.db.execute_sql("DROP TRIGGER IF EXISTS bullets_no_update")
+            BulletRow.update(support=support, kind=kind).where(said).execute()
+        for tool in ("teleport", "retrieve_memory"):
+            text = agent_text(full_workspace, tool, query="sliding window refresh")
+            assert f"{mark}Token refresh now uses a sliding window" in text, text
+
+
+def test_s0_40_and_c15_an_audit_lists_what_to_check_and_why(
+    full_workspace: Workspace,
+) -> None:
+    day, doubtful = "toc:day:2024-01-18", "The payments worker retries 42 times."
+    invented = unsupported_bullet("A second browser tab was added.")
+    add_model_version(day, "Token refresh", with_weak=doubtful, held=(invented,))
+    with database.transaction():
+        queues.add_nodes([day], to_ms(datetime.now(UTC)))
+    assert full_workspace.pipeline.run_until_idle(lambda _: None) == []
+    # The list of what to check.
+    for query in ("level:day has:weak", "payments level:day has:weak"):
+        hits = full_workspace.teleport.find(query).hits
+        assert [hit.node_id for hit in hits] == [day], query
+    (hit,) = full_workspace.teleport.find("level:day has:unsupported").hits
+    assert (hit.node_id, hit.snippet.text) == (day, invented.text)
+    # The verdict with its reason, and the way to the source.
+    node = browse.get_node(day)
+    assert node is not None
+    first = node.bullets[0]
+    assert (first.text, first.support) == (doubtful, Support.WEAK)
+    assert "payments.py" in versions.explain_verdict(first)
+    assert f"~ {doubtful}" in agent_text(full_workspace, "get_node", node_id=day)
+    text = agent_text(full_workspace, "expand_grip", grip_id=first.grip_ids[0])
+    assert "EXCERPT" in text
+    # What was withheld stays with the version.
+    displayed = versions.find_history(day).displayed
+    assert displayed is not None
+    (withheld,) = versions.find_version(day, displayed.version).withheld
+    assert withheld.text == invented.text
+
+
+def test_s0_42_months_are_searched_by_their_calendar_days(
+    full_workspace: Workspace,
+) -> None:
+    # The weeks of January 2024 are those from 1 to 28 January.
+    def find(query: str) -> set[str]:
+        hits = full_workspace.teleport.find(query, limit=500).hits
+        return {hit.node_id for hit in hits if hit.level is TocLevel.MONTH}
+
+    assert find("token level:month") == {"toc:month:2024-01"}
+    # January reaches beyond the 29th, but says nothing of tokens after it.
+    assert find("token after:2024-01-29 level:month") == set()
+    assert find("token after:2024-02 level:month") == set()
+    assert find("token after:2024-01-15 level:month") == {"toc:month:2024-01"}
+    assert find("token before:2024-01-02 level:month") == set()
+    assert find("token before:2024 level:month") == set()
+
+
+def test_s0_42_a_wide_node_is_found_by_what_it_says_within_the_dates(
+    workspace: Workspace,
+) -> None:
+    day = 24 * 3_600
+    store_messages(
+        make_message("Move the kafka consumer to its own process.", 0, session="a"),
+        make_message("Make the login page faster.", 12 * day, session="b"),
+        make_message("Rename the kafka topic of orders.", 20 * day, session="c"),
+    )
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+
+    def find(query: str) -> set[str]:
+        return {hit.node_id for hit in workspace.teleport.find(query).hits}
+
+    assert find("kafka level:year") == {"toc:year:2025"}
+    assert find("kafka level:year after:2025-03-20") == {"toc:year:2025"}
+    assert find("kafka level:year after:2025-04-10") == set()
+    assert find("kafka level:month after:2025-03-20") == {"toc:month:2025-04"}
+    assert find("kafka level:month before:2025-03-20") == {"toc:month:2025-03"}
+    between = "after:2025-03-20 before:2025-04-01"
+    assert find(f"kafka {between}") == set()
+    assert find(f"login level:month {between}") == {"toc:month:2025-03"}
+
+
+def test_s0_42_browsing_a_time_range_gives_the_days_that_it_covers(
+    full_workspace: Workspace,
+) -> None:
+    def covering(when: str) -> set[str]:
+        items = toc.browse_toc(full_workspace, when=when).items
+        return {item["node_id"] for item in items}
+
+    assert covering("January 15-18, 2024") == {
+        "toc:day:2024-01-15",
+        "toc:day:2024-01-18",
+    }
+    assert covering("2024-01-15") == {"toc:day:2024-01-15"}
+    assert covering("2024-W03") == {"toc:week:2024-W03"}
+    assert covering("2024-01-16") == set()
+
+
+def test_s0_43_the_3pm_meeting_is_a_time() -> None:
+    now = datetime(2024, 1, 18, 20, tzinfo=UTC)
+    dated = parse_with_dates("what did we decide in the 3pm meeting", now, UTC)
+    (period,) = dated.periods
+    assert period.start == datetime(2024, 1, 18, 14, 30, tzinfo=UTC)
+    assert period.end == datetime(2024, 1, 18, 15, 30, tzinfo=UTC)
+    assert dated.text == "what did we decide meeting"
+    assert not parse_with_dates("the job that runs at 3pm", now, UTC).periods
+
+
+@pytest.mark.parametrize(
+    ("question", "day", "words"),
+    [
+        ("the 3pm meeting yesterday", 17, "meeting"),
+        ("the 15:00 meeting on January 12", 12, "meeting"),
+        ("on Monday, what did we say in the 3pm call?", 15, "what did we say call?"),
+        ("good morning, the 3pm meeting on Tuesday", 16, "good morning, meeting"),
+    ],
+)
+def test_s0_43_the_3pm_meeting_takes_the_day_of_its_sentence(
+    question: str, day: int, words: str
+) -> None:
+    now = datetime(2024, 1, 18, 20, tzinfo=UTC)
+    dated = parse_with_dates(question, now, UTC)
+    (period,) = dated.periods
+    assert period.start == datetime(2024, 1, day, 14, 30, tzinfo=UTC)
+    assert period.end == datetime(2024, 1, day, 15, 30, tzinfo=UTC)
+    assert dated.text == words
+
+
+@pytest.mark.parametrize(
+    ("question", "first", "after"),
+    [
+        ("the 3pm meeting last week", 8, 15),
+        ("the 3pm meeting before January 12", None, 12),
+        ("January 15-18", 15, 19),
+    ],
+)
+def test_s0_43_hours_beside_a_longer_period_do_not_restrict_it(
+    question: str, first: int | None, after: int
+) -> None:
+    now = datetime(2024, 1, 18, 20, tzinfo=UTC)
+    (period,) = parse_with_dates(question, now, UTC).periods
+    assert period.start == (first and datetime(2024, 1, first, tzinfo=UTC))
+    assert period.end == datetime(2024, 1, after, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("level", "most"),
+    [("year", 7), ("month", 7), ("week", 10), ("day", 10), ("segment", 10)],
+)
+def test_s0_44_each_level_has_its_number_of_keywords(level: str, most: int) -> None:
+    assert MAX_KEYWORDS[TocLevel(level)] == most
+    many = [Keyword(f"word{n}", 1.0 + n) for n in range(30)]
+    if level != "segment":
+        assert len(keywords.parent_keywords(TocLevel(level), [many])) == most
+
+
+def test_s0_45_a_keyword_s_nodes_say_what_they_are(full_workspace: Workspace) -> None:
+    text = agent_text(full_workspace, "browse_toc", keyword="basket")
+    assert "Sessions time out after ten minutes" in text
+    assert "keywords: " in text
+
+
+def test_s0_46_filtering_by_a_keyword_never_dead_ends(
+    full_workspace: Workspace,
+) -> None:
+    for year in browse.list_children():
+        node = browse.get_node(year.node_id)
+        assert node is not None
+        for word in node.keyword_texts:
+            items = toc.browse_toc(full_workspace, year.node_id, keyword=word).items
+            assert items, (year.node_id, word)
+            assert all(item["level"] == "segment" for item in items)
+
+
+COSTS = [
+    ("week summary", "get_node", {"node_id": "toc:week:2024-W03"}, 300),
+    ("grip expansion", "expand_grip", {"grip_id": "grip:1705572650000:a080"}, 300),
+    ("time range", "browse_toc", {"when": "January 2024"}, 800),
+    ("keyword filtering", "browse_toc", {"keyword": "refresh"}, 1_200),
+    ("teleport", "teleport", {"query": "sliding window token refresh"}, 400),
+    ("teleport", "teleport", {"query": "session"}, 400),
+]
+
+
+@pytest.mark.parametrize(("strategy", "tool", "arguments", "most"), COSTS)
+def test_s0_48_each_strategy_costs_what_the_guide_says(
+    full_workspace: Workspace,
+    strategy: str,
+    tool: str,
+    arguments: dict[str, Any],
+    most: int,
+) -> None:
+    text = agent_text(full_workspace, tool, **arguments)
+    assert text.count("\n") >= 2, strategy
+    assert estimate(text) <= most, strategy
+
+
+def test_s0_50_an_event_after_a_pause_of_45_minutes_begins_a_segment() -> None:
+    events = events_at(*((minute, 10) for minute in (0, 15, 30, 75, 80, 105)))
+    runs = segmenter.split_events(events, SegmentRules())
+    assert [len(run) for run in runs] == [3, 3]
+    assert runs[1][0] is events[3]
+
+
+def test_s0_51_an_event_that_would_exceed_4000_tokens_begins_a_segment() -> None:
+    sizes = 500, 800, 1_200, 2_000, 1_500
+    events = events_at(*((n, size) for n, size in enumerate(sizes)))
+    runs = segmenter.split_events(events, SegmentRules())
+    totals = [sum(event.tokens for event in run) for run in runs]
+    assert totals == [2_500, 3_500]
+
+
+@pytest.mark.parametrize(
+    ("messages", "expected"),
+    [
+        # The pause must be longer than 30 minutes, the tokens more than 4,000.
+        (((0, 10), (30, 10)), [2]),
+        (((0, 10), (30.02, 10)), [1, 1]),
+        (((0, 2_000), (1, 2_000)), [2]),
+        (((0, 2_000), (1, 2_001)), [1, 1]),
+        (((0, 10), (1, 9_000), (2, 10)), [1, 1, 1]),
+    ],
+)
+def test_s0_50_and_51_the_limits_of_a_segment_are_exact(
+    messages: Sequence[tuple[float, int]], expected: list[int]
+) -> None:
+    runs = segmenter.split_events(events_at(*messages), SegmentRules())
+    assert [len(run) for run in runs] == expected
+
+
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [
+        # Both limits hold: five minutes and 500 tokens.
+        (((0, 10), (4, 10), (8, 10), (9, 10)), 2),
+        (((5, 10), (9, 10)), 2),
+        (((6, 300), (7, 300), (8, 200)), 2),
+        (((8, 501),), 0),
+        (((8, 10), (9, 500)), 1),
+        (((4.9, 10),), 0),
+    ],
+)
+def test_s0_52_the_last_events_before_a_segment_are_its_overlap(
+    before: Sequence[tuple[float, int]], expected: int
+) -> None:
+    *earlier, first = events_at(*before, (10, 10))
+    overlap = segmenter.overlap_before(earlier, first, SegmentRules())
+    assert list(overlap) == earlier[len(earlier) - expected :]
+
+
+def test_s0_57_the_summary_of_the_guide_is_kept() -> None:
+    said = (
+        (EventRole.USER, "How do I implement JWT refresh tokens?"),
+        (EventRole.ASSISTANT, "You can use a sliding window approach..."),
+        (EventRole.USER, "What about the race condition?"),
+        (EventRole.ASSISTANT, "We should add mutex protection..."),
+    )
+    events = [make_message(text, at, role=role) for at, (role, text) in enumerate(said)]
+    bullets = (
+        "Discussed sliding window approach for token refresh",
+        "Identified race condition with multiple browser tabs",
+        "Solution: Add mutex protection for refresh operations",
+        "JWT Token Refresh Implementation",
+    )
+    evidence = Evidence(events)
+    verdicts = [checks.check_text(bullet, evidence) for bullet in bullets]
+    assert [verdict.support for verdict in verdicts] == [
+        Support.SUPPORTED,
+        Support.WEAK,  # Nobody mentioned browser tabs.
+        Support.WEAK,
+        Support.SUPPORTED,
+    ]
+
+
 def test_s0_60_a_month_is_described_by_the_words_that_set_its_days_apart(
     workspace: Workspace,
 ) -> None:
@@ -890,17 +697,197 @@ def test_s0_60_keywords_are_words_that_occur_in_the_talk(
     assert not [word for word in keywords if word.lower() not in said]
 
 
-def test_a_question_of_last_week_is_answered_by_that_week(
-    full_workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+def test_s0_61_a_parents_keywords_are_chosen_among_its_childrens(
+    full_workspace: Workspace,
+) -> None:
+    checked = 0
+    for node in walk_nodes():
+        assert len(node.keyword_texts) <= MAX_KEYWORDS[node.level]
+        children = list(browse.list_children(node.node_id))
+        if children:
+            below = {
+                word
+                for entry in children
+                if (child := browse.get_node(entry.node_id))
+                for word in child.keyword_texts
+            }
+            assert set(node.keyword_texts) <= below, node.node_id
+            checked += 1
+    assert checked >= 9
+
+
+def test_s0_62_and_63_the_example_bullet_rests_on_the_question_and_its_answer() -> None:
+    said = [
+        "How do I implement JWT refresh tokens?",
+        "You can use a sliding window approach to refresh the token on each request.",
+        "What about the race condition?",
+    ]
+    events = [make_message(text, 60 * n) for n, text in enumerate(said)]
+    drafts = [
+        DraftBullet("Discussed sliding window approach for token refresh"),
+        DraftBullet("Migrated the payroll cluster to Kubernetes"),
+    ]
+    linked, unlinked = checks.ground_bullets(drafts, Evidence(events))
+    assert unlinked.best is None and unlinked.verdict.objection
+    assert linked.last == events[1] and linked.first in events[:2]
+    assert linked.excerpt in said[1] and "sliding window approach" in linked.excerpt
+
+
+WORDS = [
+    "login",
+    "search",
+    "billing",
+    "profile",
+    "invoice",
+    "gallery",
+    "calendar",
+    "contact",
+    "archive",
+    "download",
+    "settings",
+    "pricing",
+    "careers",
+    "privacy",
+    "support",
+    "newsletter",
+    "checkout",
+    "shipping",
+    "returns",
+    "dashboard",
+    "reports",
+    "partners",
+    "events",
+    "glossary",
+]
+
+
+def test_s0_64_a_year_has_a_line_with_counts_and_names_for_each_project(
+    workspace: Workspace,
+) -> None:
+    hour = 3_600
+    for number in range(24):
+        session, project = f"s{number}", f"project{number % 3}"
+        text = f"Add the {WORDS[number]} page to the {project} site."
+        store_messages(make_message(text, 30 * hour * number, session=session))
+        name_session(session, project=project)
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    node = browse.get_node("toc:year:2025")
+    assert node is not None
+    assert {bullet.kind for bullet in node.bullets} == {BulletKind.PROJECT}
+    assert sorted(bullet.project for bullet in node.bullets) == [
+        f"project{number}" for number in range(3)
+    ]
+    for bullet in node.bullets:
+        assert bullet.text.startswith("8 sessions on 8 days: ")
+        assert bullet.text.count(f"page to the {bullet.project} site.") >= 2
+        assert bullet.grip_ids
+
+
+def test_s0_64_a_bullet_of_a_parent_inherits_the_grips_of_its_children(
+    full_workspace: Workspace,
+) -> None:
+    for node in walk_nodes():
+        below = {
+            grip_id
+            for entry in browse.list_children(node.node_id)
+            if (child := browse.get_node(entry.node_id))
+            for bullet in child.bullets
+            for grip_id in bullet.grip_ids
+        }
+        own = {grip_id for bullet in node.bullets for grip_id in bullet.grip_ids}
+        assert own
+        if node.level is not TocLevel.SEGMENT:
+            assert own <= below, node.node_id
+
+
+def test_s0_68_jobs_show_their_checkpoints(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    run_memtui(home, "import", str(HISTORY))
+    jobs = json_data(run_memtui(home, "jobs", "--json").stdout)["jobs"]
+    checkpoints = {job["job"]: job["rolled_up"] for job in jobs}
+    assert checkpoints["segments"] is None
+    day = checkpoints["rollup_day"]
+    assert (day["level"], day["processed_count"]) == ("day", 5)
+    assert day["last_processed_time"].startswith("2024-02-0")
+    assert "5 roll-ups" in run_memtui(home, "jobs").stdout
+
+
+def test_s0_70_rolling_up_the_same_input_again_makes_no_version(
+    full_workspace: Workspace,
+) -> None:
+    def versions() -> dict[str, int]:
+        return {node.node_id: node.version for node in walk_nodes()}
+
+    before = versions()
+    with database.transaction():
+        database.db.execute_sql("UPDATE nodes SET is_dirty = 1")
+    assert full_workspace.pipeline.run_until_idle(lambda _: None) == []
+    assert versions() == before
+
+
+def test_s0_71_teleport_offers_segment_quote_and_day(full_workspace: Workspace) -> None:
+    query = "sliding window token refresh"
+    first = full_workspace.teleport.find(query, limit=3).hits
+    assert {(hit.kind, hit.node.level) for hit in first if hit.node} == {
+        (HitKind.NODE, TocLevel.SEGMENT),
+        (HitKind.GRIP, TocLevel.SEGMENT),
+        (HitKind.NODE, TocLevel.DAY),
+    }
+    assert all(hit.score > 0.5 for hit in first)
+
+
+def test_s0_71_hits_are_of_nodes_and_grips_best_first(
+    full_workspace: Workspace,
+) -> None:
+    hits = full_workspace.teleport.find("sliding window refresh", limit=50).hits
+    scores = [hit.score for hit in hits]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 < score <= 1 for score in scores)
+    assert {hit.kind.value for hit in hits} == {"node", "grip"}
+
+
+def test_s0_72_teleport_jumps_to_the_sliding_window(full_workspace: Workspace) -> None:
+    query = "sliding window token refresh"
+    first = full_workspace.teleport.find(query, limit=5).hits[0]
+    assert first.band in (ScoreBand.EXCELLENT, ScoreBand.GOOD)
+    segment = first.opens
+    assert segment.startswith("toc:segment:2024-01-18:")
+    node = browse.get_node(segment)
+    assert node is not None
+    grip_ids = [
+        grip_id
+        for bullet in node.bullets
+        if "sliding window" in bullet.text
+        for grip_id in bullet.grip_ids
+    ]
+    expansion = conversation.expand(grip_ids[0])
+    assert any("sliding window" in event.text for event in expansion.excerpt_events)
+    # Two calls instead of a walk down from the years.
+    said = agent_text(full_workspace, "teleport", query=query, limit=3)
+    said += agent_text(full_workspace, "expand_grip", grip_id=grip_ids[0])
+    assert estimate(said) <= 900
+
+
+@pytest.mark.parametrize(
+    ("question", "way"),
+    [
+        ("What did we do last week?", "time"),
+        ("yesterday", "time"),
+        ("JWT refresh mutex", "words"),
+        ("That thing about mutexes", "words"),
+        ("JWT refresh from last week", "time and words"),
+        ("what did we discuss", "years"),
+    ],
+)
+def test_s0_73_a_question_is_answered_by_browsing_or_by_teleport(
+    question: str, way: str
 ) -> None:
     now = datetime(2024, 1, 24, 12, tzinfo=UTC)
-    monkeypatch.setattr(full_workspace, "now", lambda: now)
-    text = agent_text(full_workspace, "route", question="what did we do last week?")
-    assert text.splitlines()[1].startswith("time: It names a time")
-    assert "toc:week:2024-W03" in text and "toc:week:2024-W04" not in text
+    parsed = parse_with_dates(question, now, UTC)
+    assert routing.choose_strategy(parsed)[0].value == way
 
 
-def test_other_weeks_are_not_searched_for_a_topic_of_last_week(
+def test_s0_73_other_weeks_are_not_searched_for_a_topic_of_last_week(
     full_workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = datetime(2024, 1, 24, 12, tzinfo=UTC)
@@ -912,44 +899,34 @@ def test_other_weeks_are_not_searched_for_a_topic_of_last_week(
     assert all("2024-01-15" <= hit["at"][:10] <= "2024-01-21" for hit in hits)
 
 
-def test_teleport_needs_no_index(full_workspace: Workspace) -> None:
+BAND_VECTORS = [
+    (1.0, "excellent", "Jump there."),
+    (0.8, "excellent", "Jump there."),
+    (0.79, "good", "Jump there, and check it against what is around it."),
+    (0.5, "good", "Jump there, and check it against what is around it."),
+    (0.49, "partial", "Look at several hits."),
+    (0.3, "partial", "Look at several hits."),
+    (0.29, "weak", "Browse the contents instead."),
+    (0.0, "weak", "Browse the contents instead."),
+]
+
+
+@pytest.mark.parametrize(("score", "band", "advice"), BAND_VECTORS)
+def test_s0_74_a_score_says_what_to_do(score: float, band: str, advice: str) -> None:
+    assert score_band(score) is ScoreBand(band)
+    assert score_band(score).advice == advice
+
+
+def test_s0_74_teleport_scores_a_lone_bad_hit_as_bad(full_workspace: Workspace) -> None:
+    hits = full_workspace.teleport.find("parquet zeppelin cellar memchr").hits
+    assert hits and hits[0].score < 0.3
+
+
+def test_s0_80_the_table_of_contents_works_without_an_index(
+    full_workspace: Workspace,
+) -> None:
     shutil.rmtree(full_workspace.paths.index)
-    result = full_workspace.teleport.find("sliding window")
-    assert any("2024-01-18" in hit.node_id for hit in result.hits)
-    assert any("missing or damaged" in note for note in result.notes)
-
-
-def test_the_first_bullets_and_the_grips_of_a_day_are_in_json(tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    run_memtui(home, "--set", "store.time_zone=UTC", "import", str(HISTORY))
-    output = run_memtui(home, "show", "toc:day:2024-01-18", "--json").stdout
-    day = json_data(output)
-    (grip_id, *_) = day["bullets"][0]["grip_ids"]
-    expanded = json_data(run_memtui(home, "expand", grip_id, "--json").stdout)
-    assert {"before", "excerpt", "after"} <= expanded.keys()
-    assert expanded["grip"]["excerpt"] in expanded["excerpt"][0]["text"]
-    assert len(expanded["before"]) <= 3 and len(expanded["after"]) <= 3
-
-
-def test_s0_57_the_summary_of_the_guide_is_kept() -> None:
-    said = (
-        (EventRole.USER, "How do I implement JWT refresh tokens?"),
-        (EventRole.ASSISTANT, "You can use a sliding window approach..."),
-        (EventRole.USER, "What about the race condition?"),
-        (EventRole.ASSISTANT, "We should add mutex protection..."),
-    )
-    events = [make_message(text, at, role=role) for at, (role, text) in enumerate(said)]
-    bullets = (
-        "Discussed sliding window approach for token refresh",
-        "Identified race condition with multiple browser tabs",
-        "Solution: Add mutex protection for refresh operations",
-        "JWT Token Refresh Implementation",
-    )
-    evidence = Evidence(events)
-    verdicts = [checks.check_text(bullet, evidence) for bullet in bullets]
-    assert [verdict.support for verdict in verdicts] == [
-        Support.SUPPORTED,
-        Support.WEAK,  # Nobody mentioned browser tabs.
-        Support.WEAK,
-        Support.SUPPORTED,
-    ]
+    assert agent_text(full_workspace, "get_node", node_id="toc:day:2024-01-18")
+    answer = full_workspace.teleport.find("sliding window refresh", limit=5)
+    assert answer.hits and answer.notes
+    assert any("2024-01-18" in hit.node_id for hit in answer.hits)

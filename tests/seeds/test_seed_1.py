@@ -34,6 +34,304 @@ from tests.conftest import HISTORY
 from tests.message_factory import make_message, store_messages
 from tests.tables import EventRow, GripRow, OutboxRow, VersionRow
 
+AT = datetime(2024, 1, 29, 15, 0, tzinfo=UTC)
+
+
+def make_event(**fields: Any) -> Event:
+    """Make an event, by default a message of the user."""
+    given: dict[str, Any] = {
+        "agent": "claude-code",
+        "session_id": "s1",
+        "timestamp": AT,
+        "event_type": EventType.USER_MESSAGE,
+        "text": "Read the config file",
+        "source_key": "",
+    }
+    return events.make(**given | fields)
+
+
+def test_s1_01_and_13_events_are_never_changed_or_deleted(
+    full_workspace: Workspace,
+) -> None:
+    changed = pytest.raises(peewee.IntegrityError, match="events are never changed")
+    with changed, database.transaction():
+        EventRow.update(text="rewritten").execute()
+    deleted = pytest.raises(peewee.IntegrityError, match="only deleted by forgetting")
+    with deleted, database.transaction():
+        EventRow.delete().execute()
+
+
+def test_s1_03_an_event_id_is_a_ulid_with_the_source_timestamp() -> None:
+    event = make_event()
+    assert len(event.event_id) == 26 and events.is_event_id(event.event_id)
+    assert events.timestamp_ms_of_id(event.event_id) == event.timestamp_ms
+    assert event.timestamp_ms == 1_706_540_400_000
+
+
+def test_s1_03_the_same_event_has_the_same_id() -> None:
+    assert make_event().event_id == make_event().event_id
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"agent": "codex"},
+        {"session_id": "s2"},
+        {"event_type": EventType.ASSISTANT_MESSAGE},
+        {"text": "Read another file"},
+        {"source_key": "record-1"},
+        {"timestamp": AT + timedelta(milliseconds=1)},
+    ],
+)
+def test_s1_03_another_event_has_another_id(other: Mapping[str, Any]) -> None:
+    assert make_event(**other).event_id != make_event().event_id
+
+
+def test_s1_03_an_exported_event_is_the_same_event_elsewhere(
+    full_workspace: Workspace, tmp_path: Path
+) -> None:
+    run = run_memtui(full_workspace.paths.store.parent, "export", "--events")
+    file = tmp_path / "events.jsonl"
+    file.write_text(run.stdout, "utf-8")
+    other = tmp_path / "other"
+    run_memtui(other, "import", str(file))
+    again = run_memtui(other, "export", "--events").stdout
+
+    def ids(text: str) -> list[str]:
+        rows = map(json.loads, text.splitlines())
+        return [row["id"] for row in rows if "id" in row]
+
+    assert ids(again) == ids(run.stdout) and len(ids(again)) == 44
+
+
+def test_s1_04_a_session_groups_the_events_of_one_conversation(
+    workspace: Workspace,
+) -> None:
+    store_messages(
+        make_message("One.", 0, session="a"),
+        make_message("Two.", 1, session="b"),
+        make_message("Three.", 2, session="a"),
+    )
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    texts = [
+        [item["text"] for item in sessions.list_messages(workspace, name).items]
+        for name in ("a", "b")
+    ]
+    assert texts == [["One.", "Three."], ["Two."]]
+    (day,) = browse.list_children("toc:week:2025-W11")
+    assert len(browse.list_children(day.node_id)) == 2
+
+
+def test_s1_04_a_session_knows_the_times_of_its_first_and_last_event(
+    full_workspace: Workspace,
+) -> None:
+    facts = sessions.get_session_meta(full_workspace, "shop-2").head
+    assert facts["created_at"] == "2024-01-18T10:00:00.000Z"
+    assert facts["updated_at"] == "2024-01-18T10:10:50.000Z"
+    assert facts["message_count"] == 5
+
+
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [
+        ("session_start", "system"),
+        ("user_message", "user"),
+        ("assistant_message", "assistant"),
+        ("tool_result", "tool"),
+        ("assistant_stop", "assistant"),
+        ("subagent_start", "system"),
+        ("subagent_stop", "system"),
+        ("session_end", "system"),
+    ],
+)
+def test_s1_06_07_47_and_48_each_type_of_event_has_its_typical_role(
+    name: str, role: str
+) -> None:
+    assert make_event(event_type=EventType(name)).role is EventRole(role)
+    assert len(EventType) == 8 and len(EventRole) == 4
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "session_start",
+        "session_end",
+        "assistant_stop",
+        "subagent_start",
+        "subagent_stop",
+    ],
+)
+def test_s1_08_the_text_of_a_boundary_may_be_empty(name: str) -> None:
+    assert make_event(event_type=EventType(name), text="").text == ""
+
+
+@pytest.mark.parametrize("name", ["user_message", "assistant_message", "tool_result"])
+def test_s1_08_the_text_of_a_message_may_not_be_empty(name: str) -> None:
+    with pytest.raises(EventRefused, match=f"a {name} without text"):
+        make_event(event_type=EventType(name), text=" ")
+
+
+def test_s1_09_the_metadata_of_a_hooks_event_is_kept() -> None:
+    payload = {
+        "session_id": "s1",
+        "event_type": "UserPromptSubmit",
+        "content": "Fix the cart",
+        "timestamp": "2025-03-14T10:00:00Z",
+        "metadata": {"ticket": "SHOP-7", "tries": 2},
+    }
+    at = datetime(2025, 3, 14, 10, tzinfo=UTC)
+    event, _ = hooks.read(json.dumps(payload).encode(), received_at=at, now=at)
+    assert isinstance(event, Event)
+    assert event.metadata == {"ticket": "SHOP-7", "tries": "2"}
+
+
+@pytest.mark.parametrize(
+    ("text", "is_valid"),
+    [
+        ("01HN4QXKN6YWXVKZ3JMHP4BCDE", True),
+        ("01ARZ3NDEKTSV4RRFFQ69G5FAV", True),
+        # Samples of the documents: I and L are not in the alphabet, 24 are too few.
+        ("01HN5RYLM7ZAXWLY4KNIQ5CDEF", False),
+        ("01HRMF8K2X3YNPQRSTUVWXYZ", False),
+        ("01hn4qxkn6ywxvkz3jmhp4bcde", False),
+        ("81HN4QXKN6YWXVKZ3JMHP4BCDE", False),
+        ("", False),
+    ],
+)
+def test_s1_10_event_ids_are_checked_strictly(text: str, is_valid: bool) -> None:
+    assert events.is_event_id(text) is is_valid
+
+
+@pytest.mark.parametrize(("minutes", "is_taken"), [(0, True), (5, True), (5.1, False)])
+def test_s1_11_a_timestamp_in_the_future_is_not_taken(
+    minutes: float, is_taken: bool
+) -> None:
+    at = AT + timedelta(minutes=minutes)
+    payload = {"session_id": "s1", "event_type": "UserPromptSubmit", "content": "Hi"}
+    payload["timestamp"] = at.isoformat()
+    first = next(hooks.read(json.dumps(payload).encode(), received_at=AT, now=AT))
+    assert isinstance(first, Event if is_taken else InvalidRecord)
+
+
+@pytest.mark.parametrize("name", ["", "  "])
+def test_s1_12_the_session_id_may_not_be_empty(name: str) -> None:
+    with pytest.raises(EventRefused, match="no session id"):
+        make_event(session_id=name)
+
+
+@pytest.mark.parametrize(
+    ("given", "canonical"),
+    [
+        ("toc:week:2026-05", "toc:week:2026-W05"),
+        ("toc:week:2026:05", "toc:week:2026-W05"),
+        ("toc:month:2024:01", "toc:month:2024-01"),
+        ("toc:day:2024:01:15", "toc:day:2024-01-15"),
+    ],
+)
+def test_s1_14_older_forms_of_ids_are_accepted_as_input(
+    given: str, canonical: str
+) -> None:
+    assert calendar.canonical(given) == canonical
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "toc",
+        "toc:decade:2020",
+        "toc:month:2024-13",
+        "toc:day:2024-02-30",
+        "toc:week:2024-W54",
+        "grip:1706540400000:test123",
+    ],
+)
+def test_s1_14_what_is_no_id_of_a_node_is_refused(text: str) -> None:
+    with pytest.raises(ValueError):
+        calendar.period(text)
+
+
+LEVEL_VECTORS = [
+    ("year", None, "month", "toc:year:2024", "2024"),
+    ("month", "year", "week", "toc:month:2024-01", "January 2024"),
+    ("week", "month", "day", "toc:week:2024-W03", "Week of January 15–21, 2024"),
+    ("day", "week", "segment", "toc:day:2024-01-15", "Monday, January 15, 2024"),
+    ("segment", "day", None, "toc:segment:2024-01-15:abc123", ""),
+]
+
+
+@pytest.mark.parametrize(("name", "above", "below", "node_id", "title"), LEVEL_VECTORS)
+def test_s1_15_16_50_and_51_a_level_has_a_parent_a_child_and_its_form_of_id(
+    name: str, above: str | None, below: str | None, node_id: str, title: str
+) -> None:
+    level = TocLevel(name)
+    assert level.parent() == above and level.child() == below
+    assert calendar.period(node_id).level is level
+    assert calendar.canonical(node_id) == node_id
+    assert calendar.title(node_id) == title
+    parent = calendar.parent_id(node_id)
+    assert (calendar.period(parent).level if parent else None) == above
+
+
+@pytest.mark.parametrize(
+    ("day", "hours"), [("2024-03-31", 23), ("2024-10-27", 25), ("2024-01-15", 24)]
+)
+def test_s1_17_a_day_is_as_long_as_the_clocks_make_it(day: str, hours: int) -> None:
+    start, end = calendar.bounds(f"toc:day:{day}", ZoneInfo("Europe/Berlin"))
+    assert end - start == timedelta(hours=hours)
+
+
+def test_s1_17_a_segment_over_midnight_belongs_to_the_day_it_starts_in(
+    workspace: Workspace,
+) -> None:
+    begun = datetime(2025, 3, 14, 23, 50, tzinfo=UTC)
+    for minute, role in ((0, EventRole.USER), (20, EventRole.ASSISTANT)):
+        said = make_message("The night build of the crane.", minute, role=role)
+        at = begun + timedelta(minutes=minute)
+        store_messages(replace(said, timestamp=at))
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    (day,) = browse.list_children("toc:week:2025-W11")
+    assert day.node_id == "toc:day:2025-03-14"
+    (segment,) = browse.list_children(day.node_id)
+    assert segment.end_time.day == 15
+
+
+def test_s1_17_the_zone_of_a_store_is_fixed_when_it_is_made(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    run_memtui(home, "--set", "store.time_zone=Asia/Tokyo", "import", str(HISTORY))
+    output = run_memtui(home, "--set", "store.time_zone=UTC", "show", "--json").stdout
+    assert json_data(output)
+    # 19:30 in UTC is the next day in Tokyo.
+    week = run_memtui(home, "show", "toc:week:2024-W04", "--json").stdout
+    assert json_data(week)["child_node_ids"] == ["toc:day:2024-01-23"]
+
+
+def test_s1_21_22_and_23_the_versions_of_a_node_count_up(
+    full_workspace: Workspace,
+) -> None:
+    with database.connection():
+        for name in store_nodes.list_ids():
+            versions = [version.version for version in store_nodes.list_versions(name)]
+            assert versions == sorted(versions, reverse=True)
+            node = store_nodes.get(name)
+            assert node is not None and node.version == versions[0]
+            assert node.created_at is not None
+
+
+def test_s1_25_versions_are_never_changed(full_workspace: Workspace) -> None:
+    changed = pytest.raises(peewee.IntegrityError, match="versions are never changed")
+    with changed, database.transaction():
+        VersionRow.update(title="rewritten").execute()
+
+
+def test_s1_27_a_grips_id_follows_from_its_content() -> None:
+    event = make_event()
+    grip_id = citations.grip_id("toc:segment:x", "A bullet", event)
+    assert re.fullmatch(r"grip:1706540400000:[0-9a-f]{16}", grip_id)
+    assert grip_id == citations.grip_id("toc:segment:x", "A bullet", event)
+    assert grip_id != citations.grip_id("toc:segment:x", "Another bullet", event)
+    assert grip_id != citations.grip_id("toc:segment:y", "A bullet", event)
+
 
 def test_s1_29_grips_are_never_changed_or_deleted(full_workspace: Workspace) -> None:
     changed = pytest.raises(peewee.IntegrityError, match="grips are never changed")
@@ -53,328 +351,19 @@ def test_s1_29_grips_are_never_changed_or_deleted(full_workspace: Workspace) -> 
             database.execute(f"DELETE FROM {table}")
 
 
-def test_s1_09_the_metadata_of_a_hooks_event_is_kept() -> None:
-    payload = {
-        "session_id": "s1",
-        "event_type": "UserPromptSubmit",
-        "content": "Fix the cart",
-        "timestamp": "2025-03-14T10:00:00Z",
-        "metadata": {"ticket": "SHOP-7", "tries": 2},
-    }
-    at = datetime(2025, 3, 14, 10, tzinfo=UTC)
-    event, _ = hooks.read(json.dumps(payload).encode(), received_at=at, now=at)
-    assert isinstance(event, Event)
-    assert event.metadata == {"ticket": "SHOP-7", "tries": "2"}
-
-
-@pytest.mark.parametrize(
-    "interval",
-    [
-        "2024-01-18 10:02-10:04",
-        "2024-01-18T10:02:00Z/2024-01-18T10:04:00Z",
-        "1705572120000-1705572240000",
-    ],
-)
-def test_s1_64_a_range_of_times_is_read(interval: str) -> None:
-    now = datetime(2024, 1, 20, tzinfo=UTC)
-    (period,) = dates.read_exact(interval, now, UTC)
-    assert period.start == datetime(2024, 1, 18, 10, 2, tzinfo=UTC)
-    assert period.end is not None
-    assert period.end.replace(microsecond=0) == datetime(2024, 1, 18, 10, 4, tzinfo=UTC)
-
-
-def test_s1_67_an_ingested_event_is_answered_with_its_id(workspace: Workspace) -> None:
-    output: dict[str, Any] = {
-        "session": "mcp:s1",
-        "event_type": "user_message",
-        "text": "Feed the walrus.",
-        "timestamp": "2024-02-20T10:00:00+00:00",
-        "metadata": {"ticket": "ZOO-7"},
-    }
-    first = changes.ingest_event(workspace, **output).head
-    assert first["created"] is True
-    # Known while it waits in the spool, and once it is stored.
-    assert changes.ingest_event(workspace, **output).head | {"created": True} == first
-    assert workspace.pipeline.run_until_idle(lambda _: None) == []
-    again = changes.ingest_event(workspace, **output).head
-    assert (again["event_id"], again["created"]) == (first["event_id"], False)
+def test_s1_31_32_and_61_a_grip_says_what_made_it_and_for_which_node(
+    full_workspace: Workspace,
+) -> None:
     with database.connection():
-        (event,) = store_events.get([first["event_id"]]).values()
-    assert event.metadata["ticket"] == "ZOO-7"
-    assert first["timestamp"] == "2024-02-20T10:00:00.000Z"
+        for row in GripRow.select():
+            assert row.source == "segment_summarizer"
+            assert row.node_id.startswith("toc:segment:")
+            assert row.start_event_id <= row.end_event_id
 
 
-def test_a_known_event_is_answered_with_its_own_time(workspace: Workspace) -> None:
-    event: dict[str, Any] = {
-        "session": "mcp:s1",
-        "event_type": "user_message",
-        "text": "Feed the walrus.",
-        "message_id": "walrus-1",
-    }
-    times = [f"2024-02-20T10:0{minute}:00.000Z" for minute in range(3)]
-    first = changes.ingest_event(workspace, **event, timestamp=times[0]).head
-    waiting = changes.ingest_event(workspace, **event, timestamp=times[1]).head
-    assert workspace.pipeline.run_until_idle(lambda _: None) == []
-    stored = changes.ingest_event(workspace, **event, timestamp=times[2]).head
-    assert waiting == stored == first | {"created": False}
-
-
-def test_s1_71_times_are_exact_and_in_utc(full_workspace: Workspace) -> None:
-    session = sessions.list_sessions(full_workspace, limit=1).items[0]
-    (event,) = sessions.get_events(full_workspace, "15 January 2024", limit=1).items
-    for time in (session["created_at"], session["updated_at"], event["at"]):
-        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", time)
-
-
-@pytest.mark.parametrize(
-    ("cron", "expected"),
-    [
-        ("0 0 1 * * *", "2024-01-31T01:00:00"),
-        ("0 0 2 * * 0", "2024-02-04T02:00:00"),
-        ("0 0 3 1 * *", "2024-02-01T03:00:00"),
-        ("30 15 1 * * *", "2024-01-31T01:15:30"),
-    ],
-)
-def test_s1_89_schedules_have_six_fields(
-    cron: str, expected: str, tmp_path: Path
+def test_s1_34_and_37_a_segments_time_is_that_of_its_own_events(
+    full_workspace: Workspace,
 ) -> None:
-    file = tmp_path / "config.toml"
-    file.write_text(f'[jobs]\nday = "{cron}"\n')
-    settings = load(file, config_file=None, assignments=[])
-    schedule = JobSchedule(Job.DAY, settings.jobs_day, UTC, 0, "a")
-    at = datetime(2024, 1, 30, 12, tzinfo=UTC)
-    assert schedule.next_run(at) == datetime.fromisoformat(f"{expected}+00:00")
-    assert schedule.is_due(at, schedule.next_run(at))
-
-
-AT = datetime(2024, 1, 29, 15, 0, tzinfo=UTC)
-
-
-def make_event(**fields: Any) -> Event:
-    """Make an event, by default a message of the user."""
-    given: dict[str, Any] = {
-        "agent": "claude-code",
-        "session_id": "s1",
-        "timestamp": AT,
-        "event_type": EventType.USER_MESSAGE,
-        "text": "Read the config file",
-        "source_key": "",
-    }
-    return events.make(**given | fields)
-
-
-def test_an_event_id_is_a_ulid_with_the_source_timestamp() -> None:
-    event = make_event()
-    assert len(event.event_id) == 26 and events.is_event_id(event.event_id)
-    assert events.timestamp_ms_of_id(event.event_id) == event.timestamp_ms
-    assert event.timestamp_ms == 1_706_540_400_000
-
-
-def test_the_same_event_has_the_same_id() -> None:
-    assert make_event().event_id == make_event().event_id
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        {"agent": "codex"},
-        {"session_id": "s2"},
-        {"event_type": EventType.ASSISTANT_MESSAGE},
-        {"text": "Read another file"},
-        {"source_key": "record-1"},
-        {"timestamp": AT + timedelta(milliseconds=1)},
-    ],
-)
-def test_another_event_has_another_id(other: Mapping[str, Any]) -> None:
-    assert make_event(**other).event_id != make_event().event_id
-
-
-def test_the_order_of_ids_is_the_order_of_times() -> None:
-    times = [AT + timedelta(milliseconds=n * n) for n in range(50)]
-    ids = [make_event(timestamp=at, text=f"word {at}").event_id for at in times]
-    assert ids == sorted(ids)
-
-
-@pytest.mark.parametrize(
-    ("text", "is_valid"),
-    [
-        ("01HN4QXKN6YWXVKZ3JMHP4BCDE", True),
-        ("01ARZ3NDEKTSV4RRFFQ69G5FAV", True),
-        # Samples of the documents: I and L are not in the alphabet, 24 are too few.
-        ("01HN5RYLM7ZAXWLY4KNIQ5CDEF", False),
-        ("01HRMF8K2X3YNPQRSTUVWXYZ", False),
-        ("01hn4qxkn6ywxvkz3jmhp4bcde", False),
-        ("81HN4QXKN6YWXVKZ3JMHP4BCDE", False),
-        ("", False),
-    ],
-)
-def test_event_ids_are_checked_strictly(text: str, is_valid: bool) -> None:
-    assert events.is_event_id(text) is is_valid
-
-
-@pytest.mark.parametrize(
-    ("name", "role"),
-    [
-        ("session_start", "system"),
-        ("user_message", "user"),
-        ("assistant_message", "assistant"),
-        ("tool_result", "tool"),
-        ("assistant_stop", "assistant"),
-        ("subagent_start", "system"),
-        ("subagent_stop", "system"),
-        ("session_end", "system"),
-    ],
-)
-def test_each_type_of_event_has_its_typical_role(name: str, role: str) -> None:
-    assert make_event(event_type=EventType(name)).role is EventRole(role)
-    assert len(EventType) == 8 and len(EventRole) == 4
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "session_start",
-        "session_end",
-        "assistant_stop",
-        "subagent_start",
-        "subagent_stop",
-    ],
-)
-def test_the_text_of_a_boundary_may_be_empty(name: str) -> None:
-    assert make_event(event_type=EventType(name), text="").text == ""
-
-
-@pytest.mark.parametrize("name", ["user_message", "assistant_message", "tool_result"])
-def test_the_text_of_a_message_may_not_be_empty(name: str) -> None:
-    with pytest.raises(EventRefused, match=f"a {name} without text"):
-        make_event(event_type=EventType(name), text=" ")
-
-
-@pytest.mark.parametrize("name", ["", "  "])
-def test_the_session_id_may_not_be_empty(name: str) -> None:
-    with pytest.raises(EventRefused, match="no session id"):
-        make_event(session_id=name)
-
-
-@pytest.mark.parametrize(("minutes", "is_taken"), [(0, True), (5, True), (5.1, False)])
-def test_a_timestamp_in_the_future_is_not_taken(minutes: float, is_taken: bool) -> None:
-    at = AT + timedelta(minutes=minutes)
-    payload = {"session_id": "s1", "event_type": "UserPromptSubmit", "content": "Hi"}
-    payload["timestamp"] = at.isoformat()
-    first = next(hooks.read(json.dumps(payload).encode(), received_at=AT, now=AT))
-    assert isinstance(first, Event if is_taken else InvalidRecord)
-
-
-def test_events_are_never_changed_or_deleted(full_workspace: Workspace) -> None:
-    changed = pytest.raises(peewee.IntegrityError, match="events are never changed")
-    with changed, database.transaction():
-        EventRow.update(text="rewritten").execute()
-    deleted = pytest.raises(peewee.IntegrityError, match="only deleted by forgetting")
-    with deleted, database.transaction():
-        EventRow.delete().execute()
-
-
-def test_versions_are_never_changed(full_workspace: Workspace) -> None:
-    changed = pytest.raises(peewee.IntegrityError, match="versions are never changed")
-    with changed, database.transaction():
-        VersionRow.update(title="rewritten").execute()
-
-
-LEVEL_VECTORS = [
-    ("year", None, "month", "toc:year:2024", "2024"),
-    ("month", "year", "week", "toc:month:2024-01", "January 2024"),
-    ("week", "month", "day", "toc:week:2024-W03", "Week of January 15–21, 2024"),
-    ("day", "week", "segment", "toc:day:2024-01-15", "Monday, January 15, 2024"),
-    ("segment", "day", None, "toc:segment:2024-01-15:abc123", ""),
-]
-
-
-@pytest.mark.parametrize(("name", "above", "below", "node_id", "title"), LEVEL_VECTORS)
-def test_a_level_has_a_parent_a_child_and_its_form_of_id(
-    name: str, above: str | None, below: str | None, node_id: str, title: str
-) -> None:
-    level = TocLevel(name)
-    assert level.parent() == above and level.child() == below
-    assert calendar.period(node_id).level is level
-    assert calendar.canonical(node_id) == node_id
-    assert calendar.title(node_id) == title
-    parent = calendar.parent_id(node_id)
-    assert (calendar.period(parent).level if parent else None) == above
-
-
-WEEK_VECTORS = [
-    ("2024-12-30", "2025-W01", "2025-01", "2025"),
-    ("2021-01-01", "2020-W53", "2020-12", "2020"),
-    ("2024-09-30", "2024-W40", "2024-10", "2024"),
-    ("2026-02-01", "2026-W05", "2026-01", "2026"),
-    ("2024-01-15", "2024-W03", "2024-01", "2024"),
-]
-
-
-@pytest.mark.parametrize(("day", "week", "month", "year"), WEEK_VECTORS)
-def test_a_week_belongs_to_the_month_and_year_of_its_thursday(
-    day: str, week: str, month: str, year: str
-) -> None:
-    ids = [f"toc:day:{day}"]
-    while (parent := calendar.parent_id(ids[-1])) is not None:
-        ids.append(parent)
-    assert ids[1:] == [f"toc:week:{week}", f"toc:month:{month}", f"toc:year:{year}"]
-
-
-@pytest.mark.parametrize(
-    ("given", "canonical"),
-    [
-        ("toc:week:2026-05", "toc:week:2026-W05"),
-        ("toc:week:2026:05", "toc:week:2026-W05"),
-        ("toc:month:2024:01", "toc:month:2024-01"),
-        ("toc:day:2024:01:15", "toc:day:2024-01-15"),
-    ],
-)
-def test_older_forms_of_ids_are_accepted_as_input(given: str, canonical: str) -> None:
-    assert calendar.canonical(given) == canonical
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "toc",
-        "toc:decade:2020",
-        "toc:month:2024-13",
-        "toc:day:2024-02-30",
-        "toc:week:2024-W54",
-        "grip:1706540400000:test123",
-    ],
-)
-def test_what_is_no_id_of_a_node_is_refused(text: str) -> None:
-    with pytest.raises(ValueError):
-        calendar.period(text)
-
-
-@pytest.mark.parametrize(
-    ("day", "hours"), [("2024-03-31", 23), ("2024-10-27", 25), ("2024-01-15", 24)]
-)
-def test_a_day_is_as_long_as_the_clocks_make_it(day: str, hours: int) -> None:
-    start, end = calendar.bounds(f"toc:day:{day}", ZoneInfo("Europe/Berlin"))
-    assert end - start == timedelta(hours=hours)
-
-
-def test_a_segment_over_midnight_belongs_to_the_day_it_starts_in(
-    workspace: Workspace,
-) -> None:
-    begun = datetime(2025, 3, 14, 23, 50, tzinfo=UTC)
-    for minute, role in ((0, EventRole.USER), (20, EventRole.ASSISTANT)):
-        said = make_message("The night build of the crane.", minute, role=role)
-        at = begun + timedelta(minutes=minute)
-        store_messages(replace(said, timestamp=at))
-    assert workspace.pipeline.run_until_idle(lambda _: None) == []
-    (day,) = browse.list_children("toc:week:2025-W11")
-    assert day.node_id == "toc:day:2025-03-14"
-    (segment,) = browse.list_children(day.node_id)
-    assert segment.end_time.day == 15
-
-
-def test_a_segments_time_is_that_of_its_own_events(full_workspace: Workspace) -> None:
     for day in ("2024-01-15", "2024-01-18"):
         for entry in browse.list_children(f"toc:day:{day}"):
             first = entry.node_id.rpartition(":")[2]
@@ -382,7 +371,33 @@ def test_a_segments_time_is_that_of_its_own_events(full_workspace: Workspace) ->
             assert entry.node_id.startswith(f"toc:segment:{day}:")
 
 
-def test_an_event_and_its_outbox_rows_are_written_together(
+def test_s1_36_a_boundary_alone_makes_no_segment(workspace: Workspace) -> None:
+    start = make_event(event_type=EventType.SESSION_START, text="")
+    end = make_event(event_type=EventType.SESSION_END, text="")
+    store_messages(start, end)
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    assert browse.list_children() == []
+
+
+def test_s1_36_events_of_subagents_are_kept_but_make_no_segments(
+    workspace: Workspace,
+) -> None:
+    store_messages(
+        make_message("Polish the harbour crane.", 0),
+        make_message("Feed the walrus.", 5, subagent="a1"),
+        make_message("All is polished.", 9, role=EventRole.ASSISTANT),
+    )
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    (day,) = browse.list_children("toc:week:2025-W11")
+    (segment,) = browse.list_children(day.node_id)
+    node = browse.get_node(segment.node_id)
+    assert node is not None and node.counts.subagent_events == 1
+    assert not any("walrus" in bullet.text for bullet in node.bullets)
+    (hit,) = workspace.message_search.find("walrus").hits
+    assert hit.event is not None and hit.event.subagent == "a1"
+
+
+def test_s1_42_43_and_44_an_event_and_its_outbox_rows_are_written_together(
     workspace: Workspace,
 ) -> None:
     with pytest.raises(ZeroDivisionError), database.transaction():
@@ -397,18 +412,7 @@ def test_an_event_and_its_outbox_rows_are_written_together(
     assert {"index_event", "update_toc"} <= actions
 
 
-def test_the_keys_of_the_outbox_never_restart(workspace: Workspace) -> None:
-    with database.transaction():
-        queues.add_nodes(["toc:year:2024"], 0)
-        (last,) = [row.id for row in OutboxRow.select()]
-        queues.delete_rows([last])
-        assert not queues.count_rows()
-        queues.add_nodes(["toc:year:2024"], 0)
-        (row,) = OutboxRow.select()
-    assert row.id > last
-
-
-def test_pending_work_is_done_after_a_restart(
+def test_s1_45_and_46_pending_work_is_done_after_a_restart(
     workspace: Workspace, settings: Settings
 ) -> None:
     store_messages(make_message("Where is the harbour crane?"))
@@ -423,24 +427,49 @@ def test_pending_work_is_done_after_a_restart(
     again.stop()
 
 
-def test_a_grips_id_follows_from_its_content() -> None:
-    event = make_event()
-    grip_id = citations.grip_id("toc:segment:x", "A bullet", event)
-    assert re.fullmatch(r"grip:1706540400000:[0-9a-f]{16}", grip_id)
-    assert grip_id == citations.grip_id("toc:segment:x", "A bullet", event)
-    assert grip_id != citations.grip_id("toc:segment:x", "Another bullet", event)
-    assert grip_id != citations.grip_id("toc:segment:y", "A bullet", event)
+WEEK_VECTORS = [
+    ("2024-12-30", "2025-W01", "2025-01", "2025"),
+    ("2021-01-01", "2020-W53", "2020-12", "2020"),
+    ("2024-09-30", "2024-W40", "2024-10", "2024"),
+    ("2026-02-01", "2026-W05", "2026-01", "2026"),
+    ("2024-01-15", "2024-W03", "2024-01", "2024"),
+]
 
 
-def test_a_grip_says_what_made_it_and_for_which_node(full_workspace: Workspace) -> None:
-    with database.connection():
-        for row in GripRow.select():
-            assert row.source == "segment_summarizer"
-            assert row.node_id.startswith("toc:segment:")
-            assert row.start_event_id <= row.end_event_id
+@pytest.mark.parametrize(("day", "week", "month", "year"), WEEK_VECTORS)
+def test_s1_51_a_week_belongs_to_the_month_and_year_of_its_thursday(
+    day: str, week: str, month: str, year: str
+) -> None:
+    ids = [f"toc:day:{day}"]
+    while (parent := calendar.parent_id(ids[-1])) is not None:
+        ids.append(parent)
+    assert ids[1:] == [f"toc:week:{week}", f"toc:month:{month}", f"toc:year:{year}"]
 
 
-def test_an_excerpt_has_the_events_of_its_session_around_it(
+def test_s1_54_a_node_is_got_by_its_id_or_not_at_all(full_workspace: Workspace) -> None:
+    node = browse.get_node("toc:day:2024-01-15")
+    assert node is not None and node.title == "Monday, January 15, 2024"
+    assert browse.get_node("toc:day:1999-01-01") is None
+    unknown = toc.get_node(full_workspace, "toc:day:1999-01-01")
+    assert not unknown.items and unknown.notes == (toc.NO_NODE,)
+
+
+def test_s1_55_children_are_browsed_page_by_page(full_workspace: Workspace) -> None:
+    node_ids, token, calls = list[str](), "", 0
+    while True:
+        page = toc.browse_toc(full_workspace, "toc:month:2024-01", limit=1, token=token)
+        node_ids += [item["node_id"] for item in page.items]
+        assert page.next_page is not None
+        place = page.next_page(len(page.items))
+        calls += 1
+        if not place["has_more"]:
+            break
+        token = place["continuation_token"]
+    assert place["continuation_token"] is None
+    assert node_ids == ["toc:week:2024-W04", "toc:week:2024-W03"] and calls == 2
+
+
+def test_s1_57_58_and_59_an_excerpt_has_the_events_of_its_session_around_it(
     workspace: Workspace,
 ) -> None:
     said = [
@@ -480,44 +509,150 @@ def test_an_excerpt_has_the_events_of_its_session_around_it(
     assert texts(expansion.events_after) == [text for _, text in said[6:]]
 
 
-def test_a_node_is_got_by_its_id_or_not_at_all(full_workspace: Workspace) -> None:
-    node = browse.get_node("toc:day:2024-01-15")
-    assert node is not None and node.title == "Monday, January 15, 2024"
-    assert browse.get_node("toc:day:1999-01-01") is None
-    unknown = toc.get_node(full_workspace, "toc:day:1999-01-01")
-    assert not unknown.items and unknown.notes == (toc.NO_NODE,)
-
-
-def test_children_are_browsed_page_by_page(full_workspace: Workspace) -> None:
-    node_ids, token, calls = list[str](), "", 0
-    while True:
-        page = toc.browse_toc(full_workspace, "toc:month:2024-01", limit=1, token=token)
-        node_ids += [item["node_id"] for item in page.items]
-        assert page.next_page is not None
-        place = page.next_page(len(page.items))
-        calls += 1
-        if not place["has_more"]:
-            break
-        token = place["continuation_token"]
-    assert place["continuation_token"] is None
-    assert node_ids == ["toc:week:2024-W04", "toc:week:2024-W03"] and calls == 2
-
-
-def test_the_versions_of_a_node_count_up(full_workspace: Workspace) -> None:
+@pytest.mark.parametrize("name", ["events", "grips", "node_versions", "outbox"])
+def test_s1_62_the_store_has_a_table_for_each_kind_of_data(
+    workspace: Workspace, name: str
+) -> None:
     with database.connection():
-        for name in store_nodes.list_ids():
-            versions = [version.version for version in store_nodes.list_versions(name)]
-            assert versions == sorted(versions, reverse=True)
-            node = store_nodes.get(name)
-            assert node is not None and node.version == versions[0]
-            assert node.created_at is not None
+        tables = set(database.db.get_tables())
+    assert name in tables and {"nodes", "checkpoints"} <= tables
+
+
+def test_s1_63_the_order_of_ids_is_the_order_of_times() -> None:
+    times = [AT + timedelta(milliseconds=n * n) for n in range(50)]
+    ids = [make_event(timestamp=at, text=f"word {at}").event_id for at in times]
+    assert ids == sorted(ids)
+
+
+@pytest.mark.parametrize(
+    "interval",
+    [
+        "2024-01-18 10:02-10:04",
+        "2024-01-18T10:02:00Z/2024-01-18T10:04:00Z",
+        "1705572120000-1705572240000",
+    ],
+)
+def test_s1_64_a_range_of_times_is_read(interval: str) -> None:
+    now = datetime(2024, 1, 20, tzinfo=UTC)
+    (period,) = dates.read_exact(interval, now, UTC)
+    assert period.start == datetime(2024, 1, 18, 10, 2, tzinfo=UTC)
+    assert period.end is not None
+    assert period.end.replace(microsecond=0) == datetime(2024, 1, 18, 10, 4, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("when", "count"),
+    [
+        ("2024-01-15", 11),
+        ("between 10:02 and 10:06 on 18 January 2024", 2),
+        ("2024-01-18", 16),
+        ("2024-01-16", 0),
+    ],
+)
+def test_s1_64_events_are_read_by_a_range_of_times(
+    full_workspace: Workspace, when: str, count: int
+) -> None:
+    reply = sessions.get_events(full_workspace, when, limit=50)
+    assert len(reply.items) == count
+    times = [item["at"] for item in reply.items]
+    assert times == sorted(times)
+
+
+def test_s1_65_the_keys_of_the_outbox_never_restart(workspace: Workspace) -> None:
+    with database.transaction():
+        queues.add_nodes(["toc:year:2024"], 0)
+        (last,) = [row.id for row in OutboxRow.select()]
+        queues.delete_rows([last])
+        assert not queues.count_rows()
+        queues.add_nodes(["toc:year:2024"], 0)
+        (row,) = OutboxRow.select()
+    assert row.id > last
+
+
+def test_s1_67_an_ingested_event_is_answered_with_its_id(workspace: Workspace) -> None:
+    output: dict[str, Any] = {
+        "session": "mcp:s1",
+        "event_type": "user_message",
+        "text": "Feed the walrus.",
+        "timestamp": "2024-02-20T10:00:00+00:00",
+        "metadata": {"ticket": "ZOO-7"},
+    }
+    first = changes.ingest_event(workspace, **output).head
+    assert first["created"] is True
+    # Known while it waits in the spool, and once it is stored.
+    assert changes.ingest_event(workspace, **output).head | {"created": True} == first
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    again = changes.ingest_event(workspace, **output).head
+    assert (again["event_id"], again["created"]) == (first["event_id"], False)
+    with database.connection():
+        (event,) = store_events.get([first["event_id"]]).values()
+    assert event.metadata["ticket"] == "ZOO-7"
+    assert first["timestamp"] == "2024-02-20T10:00:00.000Z"
+
+
+def test_s1_67_a_known_event_is_answered_with_its_own_time(
+    workspace: Workspace,
+) -> None:
+    event: dict[str, Any] = {
+        "session": "mcp:s1",
+        "event_type": "user_message",
+        "text": "Feed the walrus.",
+        "message_id": "walrus-1",
+    }
+    times = [f"2024-02-20T10:0{minute}:00.000Z" for minute in range(3)]
+    first = changes.ingest_event(workspace, **event, timestamp=times[0]).head
+    waiting = changes.ingest_event(workspace, **event, timestamp=times[1]).head
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    stored = changes.ingest_event(workspace, **event, timestamp=times[2]).head
+    assert waiting == stored == first | {"created": False}
+
+
+def test_s1_71_times_are_exact_and_in_utc(full_workspace: Workspace) -> None:
+    session = sessions.list_sessions(full_workspace, limit=1).items[0]
+    (event,) = sessions.get_events(full_workspace, "15 January 2024", limit=1).items
+    for time in (session["created_at"], session["updated_at"], event["at"]):
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", time)
+
+
+def test_s1_73_jobs_can_be_paused_and_resumed(workspace: Workspace) -> None:
+    def paused() -> set[str]:
+        jobs = changes.scheduler_status(workspace).items
+        return {job["job"] for job in jobs if job["is_paused"]}
+
+    assert paused() == set()
+    changes.scheduler_pause(workspace, jobs=["rollup_day"])
+    assert paused() == {"rollup_day"}
+    changes.scheduler_resume(workspace, jobs=["rollup_day"])
+    assert paused() == set()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("store.mode", "unified"),
+        ("log.level", "info"),
+        ("summaries.provider", "auto"),
+        ("summaries.url", "http://127.0.0.1:11434"),
+        ("segments.max_gap_min", 30.0),
+        ("segments.max_tokens", 4000),
+        ("segments.overlap_min", 5.0),
+        ("segments.overlap_tokens", 500),
+        ("jobs.day", "0 1 * * *"),
+        ("jobs.week", "0 2 * * 0"),
+        ("jobs.month", "0 3 1 * *"),
+    ],
+)
+def test_s1_77_and_79_built_in_values_are_those_of_the_documents(
+    name: str, value: object
+) -> None:
+    assert Settings().value(name) == value
 
 
 SETTING_SOURCES = ["built in", "default file", "given file", "environment", "command"]
 
 
 @pytest.mark.parametrize("highest", range(len(SETTING_SOURCES)))
-def test_settings_have_an_order_of_precedence(
+def test_s1_80_to_83_settings_have_an_order_of_precedence(
     highest: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     default, given = tmp_path / "config.toml", tmp_path / "other.toml"
@@ -546,7 +681,7 @@ def test_settings_have_an_order_of_precedence(
         ('[jobs]\nday = "never"\n', "jobs.day"),
     ],
 )
-def test_a_wrong_setting_names_the_file_and_the_key(
+def test_s1_82_a_wrong_setting_names_the_file_and_the_key(
     text: str, named: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "config.toml"
@@ -554,74 +689,6 @@ def test_a_wrong_setting_names_the_file_and_the_key(
     with pytest.raises(SettingsError) as error:
         load(file, config_file=None, assignments=[])
     assert str(file) in str(error.value) and named in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("store.mode", "unified"),
-        ("log.level", "info"),
-        ("summaries.provider", "auto"),
-        ("summaries.url", "http://127.0.0.1:11434"),
-        ("segments.max_gap_min", 30.0),
-        ("segments.max_tokens", 4000),
-        ("segments.overlap_min", 5.0),
-        ("segments.overlap_tokens", 500),
-        ("jobs.day", "0 1 * * *"),
-        ("jobs.week", "0 2 * * 0"),
-        ("jobs.month", "0 3 1 * *"),
-    ],
-)
-def test_built_in_values_are_those_of_the_documents(name: str, value: object) -> None:
-    assert Settings().value(name) == value
-
-
-def test_jobs_can_be_paused_and_resumed(workspace: Workspace) -> None:
-    def paused() -> set[str]:
-        jobs = changes.scheduler_status(workspace).items
-        return {job["job"] for job in jobs if job["is_paused"]}
-
-    assert paused() == set()
-    changes.scheduler_pause(workspace, jobs=["rollup_day"])
-    assert paused() == {"rollup_day"}
-    changes.scheduler_resume(workspace, jobs=["rollup_day"])
-    assert paused() == set()
-
-
-def test_a_session_groups_the_events_of_one_conversation(workspace: Workspace) -> None:
-    store_messages(
-        make_message("One.", 0, session="a"),
-        make_message("Two.", 1, session="b"),
-        make_message("Three.", 2, session="a"),
-    )
-    assert workspace.pipeline.run_until_idle(lambda _: None) == []
-    texts = [
-        [item["text"] for item in sessions.list_messages(workspace, name).items]
-        for name in ("a", "b")
-    ]
-    assert texts == [["One.", "Three."], ["Two."]]
-    (day,) = browse.list_children("toc:week:2025-W11")
-    assert len(browse.list_children(day.node_id)) == 2
-
-
-def test_the_order_of_arrival_does_not_matter(
-    tmp_path: Path, settings: Settings
-) -> None:
-    lines = HISTORY.read_text("utf-8").splitlines()
-    trees = []
-    for number, ordered_lines in enumerate((lines, lines[::-1])):
-        file = tmp_path / f"{number}.jsonl"
-        file.write_text("\n".join(ordered_lines) + "\n", "utf-8")
-        workspace = Workspace(in_home(tmp_path / f"home{number}"), settings)
-        list(workspace.pipeline.importer().run([file]))
-        assert workspace.pipeline.run_until_idle(lambda _: None) == []
-        with database.connection():
-            nodes = [store_nodes.get(name) for name in store_nodes.list_ids()]
-            trees.append(
-                [(node.node_id, node.headline, node.bullets) for node in nodes if node]
-            )
-        workspace.stop()
-    assert trees[0] == trees[1] and len(trees[0]) > 10
 
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic", "local"])
@@ -634,7 +701,7 @@ def test_s1_84_and_85_no_provider_in_the_cloud_can_be_chosen(
         load(tmp_path / "none", assignments=["summaries.api_key=secret"])
 
 
-def test_projects_share_nothing_in_separate_mode(
+def test_s1_87_projects_share_nothing_in_separate_mode(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home, file, names = tmp_path / "home", tmp_path / "both.jsonl", ("a", "b")
@@ -659,7 +726,7 @@ def test_projects_share_nothing_in_separate_mode(
     assert ids == [["session-a"], ["session-b"]]
 
 
-def test_one_store_holds_all_projects_and_agents_by_default(
+def test_s1_88_one_store_holds_all_projects_and_agents_by_default(
     full_workspace: Workspace,
 ) -> None:
     projects = {
@@ -674,90 +741,42 @@ def test_one_store_holds_all_projects_and_agents_by_default(
     assert "toc:year:2023" in text and "toc:year:2024" not in text
 
 
-def test_an_exported_event_is_the_same_event_elsewhere(
-    full_workspace: Workspace, tmp_path: Path
-) -> None:
-    run = run_memtui(full_workspace.paths.store.parent, "export", "--events")
-    file = tmp_path / "events.jsonl"
-    file.write_text(run.stdout, "utf-8")
-    other = tmp_path / "other"
-    run_memtui(other, "import", str(file))
-    again = run_memtui(other, "export", "--events").stdout
-
-    def ids(text: str) -> list[str]:
-        rows = map(json.loads, text.splitlines())
-        return [row["id"] for row in rows if "id" in row]
-
-    assert ids(again) == ids(run.stdout) and len(ids(again)) == 44
-
-
-def test_the_zone_of_a_store_is_fixed_when_it_is_made(tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    run_memtui(home, "--set", "store.time_zone=Asia/Tokyo", "import", str(HISTORY))
-    output = run_memtui(home, "--set", "store.time_zone=UTC", "show", "--json").stdout
-    assert json_data(output)
-    # 19:30 in UTC is the next day in Tokyo.
-    week = run_memtui(home, "show", "toc:week:2024-W04", "--json").stdout
-    assert json_data(week)["child_node_ids"] == ["toc:day:2024-01-23"]
-
-
-def test_a_session_knows_the_times_of_its_first_and_last_event(
-    full_workspace: Workspace,
-) -> None:
-    facts = sessions.get_session_meta(full_workspace, "shop-2").head
-    assert facts["created_at"] == "2024-01-18T10:00:00.000Z"
-    assert facts["updated_at"] == "2024-01-18T10:10:50.000Z"
-    assert facts["message_count"] == 5
-
-
 @pytest.mark.parametrize(
-    ("when", "count"),
+    ("cron", "expected"),
     [
-        ("2024-01-15", 11),
-        ("between 10:02 and 10:06 on 18 January 2024", 2),
-        ("2024-01-18", 16),
-        ("2024-01-16", 0),
+        ("0 0 1 * * *", "2024-01-31T01:00:00"),
+        ("0 0 2 * * 0", "2024-02-04T02:00:00"),
+        ("0 0 3 1 * *", "2024-02-01T03:00:00"),
+        ("30 15 1 * * *", "2024-01-31T01:15:30"),
     ],
 )
-def test_events_are_read_by_a_range_of_times(
-    full_workspace: Workspace, when: str, count: int
+def test_s1_89_schedules_have_six_fields(
+    cron: str, expected: str, tmp_path: Path
 ) -> None:
-    reply = sessions.get_events(full_workspace, when, limit=50)
-    assert len(reply.items) == count
-    times = [item["at"] for item in reply.items]
-    assert times == sorted(times)
+    file = tmp_path / "config.toml"
+    file.write_text(f'[jobs]\nday = "{cron}"\n')
+    settings = load(file, config_file=None, assignments=[])
+    schedule = JobSchedule(Job.DAY, settings.jobs_day, UTC, 0, "a")
+    at = datetime(2024, 1, 30, 12, tzinfo=UTC)
+    assert schedule.next_run(at) == datetime.fromisoformat(f"{expected}+00:00")
+    assert schedule.is_due(at, schedule.next_run(at))
 
 
-def test_a_boundary_alone_makes_no_segment(workspace: Workspace) -> None:
-    start = make_event(event_type=EventType.SESSION_START, text="")
-    end = make_event(event_type=EventType.SESSION_END, text="")
-    store_messages(start, end)
-    assert workspace.pipeline.run_until_idle(lambda _: None) == []
-    assert browse.list_children() == []
-
-
-def test_events_of_subagents_are_kept_but_make_no_segments(
-    workspace: Workspace,
+def test_s1_92_the_order_of_arrival_does_not_matter(
+    tmp_path: Path, settings: Settings
 ) -> None:
-    store_messages(
-        make_message("Polish the harbour crane.", 0),
-        make_message("Feed the walrus.", 5, subagent="a1"),
-        make_message("All is polished.", 9, role=EventRole.ASSISTANT),
-    )
-    assert workspace.pipeline.run_until_idle(lambda _: None) == []
-    (day,) = browse.list_children("toc:week:2025-W11")
-    (segment,) = browse.list_children(day.node_id)
-    node = browse.get_node(segment.node_id)
-    assert node is not None and node.counts.subagent_events == 1
-    assert not any("walrus" in bullet.text for bullet in node.bullets)
-    (hit,) = workspace.message_search.find("walrus").hits
-    assert hit.event is not None and hit.event.subagent == "a1"
-
-
-@pytest.mark.parametrize("name", ["events", "grips", "node_versions", "outbox"])
-def test_the_store_has_a_table_for_each_kind_of_data(
-    workspace: Workspace, name: str
-) -> None:
-    with database.connection():
-        tables = set(database.db.get_tables())
-    assert name in tables and {"nodes", "checkpoints"} <= tables
+    lines = HISTORY.read_text("utf-8").splitlines()
+    trees = []
+    for number, ordered_lines in enumerate((lines, lines[::-1])):
+        file = tmp_path / f"{number}.jsonl"
+        file.write_text("\n".join(ordered_lines) + "\n", "utf-8")
+        workspace = Workspace(in_home(tmp_path / f"home{number}"), settings)
+        list(workspace.pipeline.importer().run([file]))
+        assert workspace.pipeline.run_until_idle(lambda _: None) == []
+        with database.connection():
+            nodes = [store_nodes.get(name) for name in store_nodes.list_ids()]
+            trees.append(
+                [(node.node_id, node.headline, node.bullets) for node in nodes if node]
+            )
+        workspace.stop()
+    assert trees[0] == trees[1] and len(trees[0]) > 10

@@ -72,6 +72,884 @@ def damaged_home(
     return home, event_id
 
 
+def ask_json(home: Path, tool: str, arguments: str) -> dict[str, Any]:
+    """Call a tool of the agents and return its data."""
+    data = json_data(
+        run_memtui(home, "call", tool, *arguments.split(), "--json").stdout
+    )
+    assert isinstance(data, dict)
+    return data
+
+
+RECEIVED = datetime(2026, 1, 31, 10, 15, 30, tzinfo=UTC)
+
+
+def read_hook(payload: object, **options: str) -> list[object]:
+    """Read a hook's payload: an object, or the bytes of a file."""
+    raw = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+    return list(hooks.read(raw, received_at=RECEIVED, now=RECEIVED, **options))
+
+
+def events_of(payload: object, **options: str) -> list[Event]:
+    return [item for item in read_hook(payload, **options) if isinstance(item, Event)]
+
+
+def take_in(workspace: Workspace) -> None:
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+
+
+PROMPTS = [
+    {"session_id": "s1", "hook_event_name": "UserPromptSubmit", "prompt": text}
+    for text in ("One.", "Two.")
+]
+
+
+@pytest.mark.parametrize("spool", ["/dev/null/spool", "/proc/spool"])
+def test_s3_01_16_and_19_a_hook_never_fails_the_agent(spool: str) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-I", hook.__file__, "--spool", spool],
+        input=json.dumps(PROMPTS[0]).encode(),
+        capture_output=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
+
+
+def test_s3_01_a_hooks_event_is_kept_while_memtui_does_not_run(
+    workspace: Workspace,
+) -> None:
+    payload = json.dumps(PROMPTS[0]).encode()
+    hook.write_event([payload], str(workspace.paths.spool), "", is_synced=False)
+    (file,) = (workspace.paths.spool / "new").iterdir()
+    assert file.read_bytes() == payload
+    take_in(workspace)
+    assert not file.exists()
+    items = agents_sessions.list_messages(workspace, "s1").items
+    assert [item["text"] for item in items] == ["One."]
+
+
+def test_s3_02_an_event_from_hook_and_transcript_is_stored_once(
+    workspace: Workspace,
+) -> None:
+    message = make_message("Polish the harbour crane.")
+    store_messages(message, route="hook")
+    later = replace(message, event_id=f"{message.event_id[:-1]}Z")
+    later = replace(later, timestamp=message.timestamp + timedelta(milliseconds=300))
+    store_messages(later, route="transcript")
+    with database.connection():
+        assert EventRow.select().count() == 1
+
+
+def test_s3_03_and_22_a_failed_write_stores_no_event_and_no_outbox_row(
+    workspace: Workspace,
+) -> None:
+    with database.transaction():
+        database.db.execute_sql(
+            "CREATE TRIGGER no_outbox BEFORE INSERT ON outbox"
+            " BEGIN SELECT RAISE(ABORT, 'no space'); END"
+        )
+    with pytest.raises(Exception, match="no space"):
+        store_messages(make_message("Polish the harbour crane."))
+    with database.connection():
+        assert not EventRow.select().count()
+        assert not OutboxRow.select().count()
+
+
+def test_s3_04_a_stop_keeps_its_content() -> None:
+    payload = {
+        "session_id": "s1",
+        "event_type": "Stop",
+        "content": "The cart is fixed.",
+        "timestamp": "2025-03-14T10:00:00Z",
+    }
+    at = datetime(2025, 3, 14, 10, tzinfo=UTC)
+    raw = json.dumps(payload).encode()
+    read_events = [
+        e for e in hooks.read(raw, received_at=at, now=at) if isinstance(e, Event)
+    ]
+    assert [(event.event_type.value, event.text) for event in read_events] == [
+        ("assistant_message", "The cart is fixed."),
+        ("assistant_stop", ""),
+    ]
+
+
+HOOK_VECTORS: list[tuple[str, dict[str, Any], list[str]]] = [
+    ("SessionStart", {}, ["session_start"]),
+    ("UserPromptSubmit", {"prompt": "Fix the cart"}, ["user_message"]),
+    ("PostToolUse", {"tool_name": "Read", "tool_response": "x"}, ["tool_result"]),
+    ("PostToolUseFailure", {"tool_name": "Read", "error": "x"}, ["tool_result"]),
+    ("Stop", {}, ["assistant_stop"]),
+    (
+        "Stop",
+        {"last_assistant_message": "Done."},
+        ["assistant_message", "assistant_stop"],
+    ),
+    ("SubagentStart", {"agent_id": "a1"}, ["subagent_start"]),
+    ("SubagentStop", {"agent_id": "a1"}, ["subagent_stop"]),
+    ("SessionEnd", {}, ["session_end"]),
+    # The names of this document, and of other agents.
+    ("AssistantResponse", {"content": "Done."}, ["assistant_message"]),
+    ("ToolResult", {"tool_name": "Read", "content": "x"}, ["tool_result"]),
+    ("BeforeAgent", {"prompt": "Fix the cart"}, ["user_message"]),
+    ("AfterTool", {"tool_name": "Read", "tool_response": "x"}, ["tool_result"]),
+    ("AfterAgent", {"prompt_response": "Done."}, ["assistant_message"]),
+    ("user_prompt_submit", {"prompt": "Fix the cart"}, ["user_message"]),
+]
+
+
+@pytest.mark.parametrize("key", ["event_type", "hook_event_name"])
+@pytest.mark.parametrize(("name", "fields", "expected"), HOOK_VECTORS)
+def test_s3_05_each_hook_becomes_its_type_of_event(
+    key: str, name: str, fields: dict[str, Any], expected: list[str]
+) -> None:
+    read_events = events_of({"session_id": "s1", key: name, **fields})
+    assert [event.event_type.value for event in read_events][
+        : len(expected)
+    ] == expected
+
+
+@pytest.mark.parametrize("name", ["PreToolUse", "Notification", "PreCompact"])
+def test_s3_05_other_hooks_are_known_and_not_stored(name: str) -> None:
+    payload = {"session_id": "s1", "hook_event_name": name, "message": "x"}
+    (record,) = read_hook(payload)
+    assert isinstance(record, SkippedRecord)
+
+
+def test_s3_05_an_unknown_hook_goes_to_quarantine(workspace: Workspace) -> None:
+    new = workspace.paths.spool / "new"
+    new.mkdir(parents=True)
+    payload = {"session_id": "s1", "event_type": "Frobnicate", "content": "Go on."}
+    (new / "1.json").write_text(json.dumps(payload))
+    take_in(workspace)
+    with database.connection():
+        assert not EventRow.select().count()
+    assert not list(new.iterdir())
+    assert [path.suffix for path in (workspace.paths.spool / "bad").iterdir()]
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        (json.dumps(PROMPTS[0]), ["One."]),
+        (json.dumps(PROMPTS[0], indent=2), ["One."]),
+        (json.dumps(PROMPTS), ["One.", "Two."]),
+        ("\n".join(map(json.dumps, PROMPTS)), ["One.", "Two."]),
+        ("\n".join(map(json.dumps, PROMPTS)) + "\n", ["One.", "Two."]),
+    ],
+)
+def test_s3_05_a_hooks_input_may_have_any_layout(raw: str, expected: list[str]) -> None:
+    assert [event.text for event in events_of(raw.encode())] == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "agent"),
+    [
+        ("/home/ada/.claude/projects/shop/s1.jsonl", "claude-code"),
+        ("/home/ada/.codex/sessions/s1.jsonl", "codex"),
+        ("/home/ada/.gemini/tmp/s1.json", "gemini-cli"),
+        ("/home/ada/.copilot/s1.jsonl", "copilot-cli"),
+    ],
+)
+def test_s3_05_the_agent_is_known_by_the_folder_of_its_transcript(
+    path: str, agent: str
+) -> None:
+    (event,) = events_of(PROMPTS[0] | {"transcript_path": path})
+    assert event.agent == agent
+
+
+def test_s3_06_a_hooks_event_keeps_tool_name_and_metadata() -> None:
+    payload = {
+        "session_id": "s1",
+        "event_type": "PostToolUse",
+        "tool_name": "Read",
+        "content": "fn refresh()",
+        "metadata": {"duration_ms": "12"},
+    }
+    at = datetime(2025, 3, 14, 10, tzinfo=UTC)
+    event, _ = hooks.read(json.dumps(payload).encode(), received_at=at, now=at)
+    assert isinstance(event, Event)
+    assert event.metadata == {"duration_ms": "12", "tool_name": "Read"}
+    assert event.text == "Read\nfn refresh()"
+
+
+@pytest.mark.parametrize(
+    ("payload", "text"),
+    [
+        ({"tool_input": {"command": "ls"}, "tool_response": "a.py"}, "Bash: ls\na.py"),
+        (
+            {
+                "tool_input": {"command": "ls"},
+                "tool_response": {"stdout": "a", "stderr": "b"},
+            },
+            "Bash: ls\na\nb",
+        ),
+        ({"tool_input": {"command": "ls"}, "error": "exit 2"}, "Bash: ls\nexit 2"),
+        ({"content": "a.py"}, "Bash\na.py"),
+    ],
+)
+def test_s3_06_input_and_response_of_a_tool_are_both_kept(
+    payload: dict[str, Any], text: str
+) -> None:
+    name = "PostToolUseFailure" if "error" in payload else "PostToolUse"
+    common = {"session_id": "s1", "hook_event_name": name, "tool_name": "Bash"}
+    (event,) = events_of(common | payload)
+    assert event.text == text and event.metadata["tool_name"] == "Bash"
+
+
+REFUSED = [
+    ({"event_type": "UserPromptSubmit", "content": "x"}, "no session id"),
+    (
+        {"session_id": " ", "event_type": "UserPromptSubmit", "content": "x"},
+        "no session id",
+    ),
+    ({"session_id": "s1", "content": "x"}, "no event name"),
+    (
+        {"session_id": "s1", "event_type": "Frobnicate", "content": "x"},
+        "unknown hook event 'Frobnicate'",
+    ),
+    (
+        {"session_id": "s1", "event_type": "UserPromptSubmit", "content": ""},
+        "a user_message without text",
+    ),
+    (b"{", "not valid JSON"),
+    (b"", "an empty file"),
+    (b"[]", "nothing in it"),
+    (b'["x"]', "not a JSON object"),
+]
+
+
+@pytest.mark.parametrize(("payload", "reason"), REFUSED)
+def test_s3_09_20_21_and_23_an_invalid_hook_is_refused_with_its_reason(
+    payload: object, reason: str
+) -> None:
+    (record,) = read_hook(payload)
+    assert isinstance(record, InvalidRecord) and record.reason == reason
+
+
+def test_s3_12_an_event_that_comes_again_is_not_created(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    payload = {"session_id": "s1", "hook_event_name": "UserPromptSubmit"}
+    payload |= {"prompt": "Fix the cart", "timestamp": "2025-03-14T10:00:00Z"}
+    for number in range(2):
+        file = workspace.paths.spool / "new" / f"{number}.json"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(payload))
+        assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    copy = tmp_path / "copy.jsonl"
+    copy.write_bytes(HISTORY.read_bytes())
+    for file, created in ((HISTORY, 44), (copy, 0)):
+        importer = workspace.pipeline.importer()
+        list(importer.run([file]))
+        progress = importer.progress
+        assert (progress.created, progress.already_stored) == (created, 44 - created)
+    with database.connection():
+        assert sessions.count_events()[0] == 45
+
+
+def test_s3_14_every_way_in_says_what_was_created(workspace: Workspace) -> None:
+    message = make_message("Polish the harbour crane.")
+    with database.transaction():
+        first = events.add([message], route="hook")
+        again = events.add([message], route="hook")
+    assert first.created == [message.event_id] and first.already_stored == 0
+    assert again.created == [] and again.already_stored == 1
+    answer = changes.append_message(
+        workspace, "mcp:s1", "user", "Feed the walrus."
+    ).head
+    assert len(answer["event_id"]) == 26
+
+
+def test_s3_15_an_event_is_on_the_disk_when_it_is_answered(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[str] = []
+    sync = os.fsync
+
+    def record(descriptor: int) -> None:
+        synced.append(str(Path(f"/proc/self/fd/{descriptor}").readlink()))
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", record)
+    answer = changes.ingest_event(
+        workspace, session="mcp:s1", event_type="user_message", text="Feed the walrus."
+    )
+    assert answer.head["created"] is True
+    new = workspace.paths.spool / "new"
+    (file,) = new.iterdir()
+    assert synced == [str(workspace.paths.spool / "tmp" / file.name), str(new)]
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    with database.connection():
+        assert list(events.get([answer.head["event_id"]]))
+
+
+def test_s3_17_the_example_of_a_hooks_event_becomes_the_example_of_an_event() -> None:
+    (event,) = events_of(
+        {
+            "session_id": "session-abc123",
+            "event_type": "UserPromptSubmit",
+            "content": "How do I implement JWT authentication?",
+            "timestamp": "2026-01-31T10:15:30Z",
+            "tool_name": None,
+            "metadata": None,
+        }
+    )
+    assert len(event.event_id) == 26
+    assert event.session_id == "session-abc123"
+    assert event.timestamp == RECEIVED and event.timestamp_ms == 1_769_854_530_000
+    assert (event.event_type, event.role) == (EventType.USER_MESSAGE, EventRole.USER)
+    assert event.text == "How do I implement JWT authentication?"
+    assert event.metadata == {}
+
+
+def test_s3_17_a_hook_without_a_time_has_that_of_its_file(workspace: Workspace) -> None:
+    new = workspace.paths.spool / "new"
+    new.mkdir(parents=True)
+    (new / "1.json").write_text(json.dumps(PROMPTS[0]))
+    os.utime(new / "1.json", (RECEIVED.timestamp(), RECEIVED.timestamp()))
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    with database.connection():
+        (row,) = EventRow.select()
+    assert row.at_ms == to_ms(RECEIVED)
+
+
+@pytest.mark.parametrize(
+    "stamp", ["2026-01-31T10:15:30Z", "2026-01-31T11:15:30+01:00", 1_769_854_530_000]
+)
+def test_s3_17_a_hooks_time_may_have_any_form(stamp: object) -> None:
+    (event,) = events_of(PROMPTS[0] | {"timestamp": stamp})
+    assert event.timestamp == RECEIVED
+
+
+def test_s3_17_times_of_the_wrong_unit_are_refused() -> None:
+    payload = PROMPTS[0] | {"timestamp": "1970-01-21T11:37:34Z"}
+    (record,) = read_hook(payload)
+    assert isinstance(record, InvalidRecord) and "before 2000" in record.reason
+
+
+@pytest.mark.parametrize(
+    ("role", "is_cut"),
+    [("tool", True), ("system", True), ("user", False), ("assistant", False)],
+)
+def test_s3_27_results_of_tools_are_shortened_for_summaries(
+    role: str, is_cut: bool
+) -> None:
+    event = make_message("word " * 1_000, role=EventRole(role), tool="Bash")
+    assert len(counted_text(event)) == (TOOL_CHARS if is_cut else len(event.text))
+    assert len(event.text) == 5_000 and TOOL_CHARS == 1_000
+
+
+def test_s3_29_an_open_segment_is_provisional_and_live(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = datetime.now(UTC)
+    said = [
+        replace(make_message(text, n), timestamp=now - timedelta(minutes=5 - n))
+        for n, text in enumerate(("Polish the crane.", "Grease it too."))
+    ]
+    store_messages(*said)
+    take_in(workspace)
+    (year,) = browse.list_children()
+    path = [year]
+    while path[-1].level is not TocLevel.SEGMENT:
+        path.append(browse.list_children(path[-1].node_id)[0])
+    segment = path[-1]
+    assert segment.status is NodeStatus.PROVISIONAL
+    assert segment.is_live and all(entry.is_live for entry in path)
+
+
+def test_s3_31_a_segment_has_the_parts_of_a_summary(full_workspace: Workspace) -> None:
+    (entry,) = browse.list_children("toc:day:2024-01-22")
+    node = browse.get_node(entry.node_id)
+    assert node is not None
+    assert node.title.startswith("logsift takes 40 seconds")
+    kinds = [bullet.kind.value for bullet in node.bullets]
+    assert "outcome" in kinds and "files" in kinds
+    assert len(node.keyword_texts) >= 3
+    assert all(bullet.grip_ids for bullet in node.bullets)
+
+
+def test_s3_31_a_summarys_bullets_are_the_lines_of_its_card(
+    full_workspace: Workspace,
+) -> None:
+    (entry,) = browse.list_children("toc:day:2024-01-15")
+    node = browse.get_node(entry.node_id)
+    assert node is not None
+    by_kind = {bullet.kind.value: bullet.text for bullet in node.bullets}
+    assert by_kind["tests"].startswith("14 passed")
+    assert "settings.py" in by_kind["files"] and "middleware.py" in by_kind["files"]
+    assert "state" not in by_kind, "it is that of the whole session"
+    assert "ten minutes" in by_kind["asked"]
+    assert "I changed SESSION_TTL to 3600" in " ".join(by_kind.values())
+
+
+def test_s3_35_all_four_parents_exist_with_the_segment(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise ValueError("no roll-up today")
+
+    monkeypatch.setattr(summarization.RollupStage, "_roll_up", fail)
+    for _ in workspace.pipeline.importer().run([HISTORY]):
+        pass
+    assert workspace.pipeline.run_until_idle(lambda _: None)
+    with database.connection():
+        segments = NodeRow.select().where(NodeRow.level == "segment").count()
+    segment_ids: list[str] = []
+    waiting = [entry.node_id for entry in browse.list_children()]
+    while waiting:
+        name = waiting.pop()
+        segment_ids += [name] if name.startswith("toc:segment:") else []
+        waiting += [entry.node_id for entry in browse.list_children(name)]
+    assert len(segment_ids) == segments == 6
+
+
+@pytest.mark.parametrize(
+    "failing", ["toc:day:2023-12-11", "toc:week:2023-W50", "toc:month:2023-12"]
+)
+def test_s3_35_parents_exist_if_the_roll_up_of_one_node_fails(
+    workspace: Workspace, failing: str
+) -> None:
+    for _ in workspace.pipeline.importer().run([HISTORY]):
+        pass
+    with database.connection():
+        database.execute(
+            "CREATE TRIGGER one_fails BEFORE INSERT ON node_versions"
+            f" WHEN NEW.node_id = '{failing}'"
+            " BEGIN SELECT RAISE(ABORT, 'not today'); END"
+        )
+    (error,) = workspace.pipeline.run_until_idle(lambda _: None)
+    assert str(error).startswith(f"{failing} cannot be rolled up: ")
+    node = browse.get_node(failing)
+    assert node is not None and node.status is NodeStatus.PENDING
+    for parent_id in calendar.path(failing)[:-1]:
+        parent = browse.get_node(parent_id)
+        assert parent is not None and parent.status is NodeStatus.CURRENT
+        assert parent.headline and parent.bullets and parent.projects
+        assert parent.counts == node.counts and parent.counts.messages
+    assert "toc:year:2023" in [entry.node_id for entry in browse.list_children()]
+    with database.connection():
+        rows = NodeRow.select(NodeRow.node_id).where(NodeRow.latest_id.is_null())
+        assert [row.node_id for row in rows] == [failing]
+        assert queues.count_failing_rollups(0) == 1
+
+
+def test_s3_36_a_late_event_marks_every_ancestor(full_workspace: Workspace) -> None:
+    late = make_message("Polish the harbour crane.", session="late")
+    at = datetime(2024, 1, 15, 20, tzinfo=UTC)
+    before = {
+        name: node.version
+        for name in calendar.path("toc:day:2024-01-15")
+        if (node := browse.get_node(name))
+    }
+    store_messages(replace(late, timestamp=at))
+    take_in(full_workspace)
+    after = {name: browse.get_node(name) for name in before}
+    for name, node in after.items():
+        assert node is not None and node.version > before[name], name
+        assert node.counts.segments >= 2
+
+
+def test_s3_36_nodes_beside_a_late_event_stay_as_they_are(
+    full_workspace: Workspace,
+) -> None:
+    beside = ["toc:day:2024-01-18", "toc:week:2024-W04", "toc:year:2023"]
+    before = [browse.get_node(name) for name in beside]
+    late = make_message("Polish the harbour crane.", session="late")
+    store_messages(replace(late, timestamp=datetime(2024, 1, 15, 20, tzinfo=UTC)))
+    take_in(full_workspace)
+    assert [browse.get_node(name) for name in beside] == before
+
+
+def test_s3_37_a_placeholder_never_enters_a_parents_summary(
+    workspace: Workspace,
+) -> None:
+    for _ in workspace.pipeline.importer().run([HISTORY]):
+        pass
+    with database.connection():
+        database.execute(
+            "CREATE TRIGGER day_fails BEFORE INSERT ON node_versions"
+            " WHEN NEW.node_id = 'toc:day:2024-01-18'"
+            " BEGIN SELECT RAISE(ABORT, 'not today'); END"
+        )
+    assert workspace.pipeline.run_until_idle(lambda _: None)
+    pending = []
+    waiting = [entry.node_id for entry in browse.list_children()]
+    while waiting:
+        name = waiting.pop()
+        node = browse.get_node(name)
+        assert node is not None
+        pending += [name] if node.status is NodeStatus.PENDING else []
+        text = " ".join([node.headline, *(bullet.text for bullet in node.bullets)])
+        assert "pending" not in text.lower()
+        waiting += [entry.node_id for entry in browse.list_children(name)]
+    assert "toc:day:2024-01-18" in pending
+
+
+def test_s3_37_a_node_is_pending_until_it_is_rolled_up(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(summarization.RollupStage, "step", lambda _: 0)
+    store_messages(make_message("Polish the harbour crane."))
+    take_in(workspace)
+    (year,) = browse.list_children()
+    assert (year.node_id, year.status) == ("toc:year:2025", NodeStatus.PENDING)
+
+
+@pytest.mark.parametrize("is_beside", [False, True])
+def test_s3_38_a_tool_result_says_what_the_tool_did(
+    workspace: Workspace, tmp_path: Path, is_beside: bool
+) -> None:
+    def tool(second: int, name: str, text: str, given: object) -> dict[str, object]:
+        call = {"tool_name": name, "tool_input": given}
+        fields = {"event_type": "tool_result", "text": text}
+        return line(second, **fields, **(call if is_beside else {"metadata": call}))
+
+    def line(second: int, **fields: object) -> dict[str, object]:
+        at = f"2025-03-14T10:00:{second:02}Z"
+        return {"session_id": "s1", "timestamp": at, "project": "shop", **fields}
+
+    lines = [
+        line(1, role="user", text="The token refresh test fails; find out why."),
+        tool(2, "Read", "u64 expires_at", {"file_path": "src/auth/token.rs"}),
+        tool(3, "Bash", "test_backoff: assert 3 == 4", {"command": "cargo test"}),
+        tool(4, "Edit", "ok", json.dumps({"file_path": "src/auth/retry.rs"})),
+        line(5, role="assistant", text="The backoff counted one retry too few."),
+        line(6, event_type="session_end", text=""),
+    ]
+    file = tmp_path / "events.jsonl"
+    file.write_text("".join(json.dumps(record) + "\n" for record in lines))
+    list(workspace.pipeline.importer().run([file]))
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    with database.connection():
+        rows = database.db.execute_sql(
+            "SELECT text, metadata FROM events WHERE type = 'tool_result'"
+            " ORDER BY at_ms"
+        ).fetchall()
+        bullets = [
+            text for (text,) in database.db.execute_sql("SELECT text FROM bullets")
+        ]
+    assert [text.partition("\n")[0] for text, _ in rows] == [
+        "Read: src/auth/token.rs",
+        "Bash: cargo test",
+        "Edit: src/auth/retry.rs",
+    ]
+    assert json.loads(rows[2][1])["tool_input"] == '{"file_path": "src/auth/retry.rs"}'
+    assert any("retry.rs" in bullet for bullet in bullets)
+    assert not any("u64" in bullet for bullet in bullets)
+
+
+def test_s3_42_the_parents_of_the_example_are_those_of_the_seed() -> None:
+    segment = f"toc:segment:2026-01-31:{make_message('x').event_id}"
+    assert calendar.path(segment) == [
+        "toc:year:2026",
+        "toc:month:2026-01",
+        "toc:week:2026-W05",
+        "toc:day:2026-01-31",
+        segment,
+    ]
+
+
+def test_s3_46_a_node_that_fails_does_not_block_the_others(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    roll_up = summarization.RollupStage._roll_up
+
+    def fail(stage: summarization.RollupStage, name: str, now_ms: int) -> None:
+        if name == "toc:day:2024-01-18":
+            raise ValueError("no roll-up today")
+        roll_up(stage, name, now_ms)
+
+    monkeypatch.setattr(summarization.RollupStage, "_roll_up", fail)
+    list(workspace.pipeline.importer().run([HISTORY]))
+    workspace.pipeline.run_until_idle(lambda _: None)
+    other = browse.get_node("toc:day:2024-01-15")
+    assert other is not None and other.bullets
+    assert browse.get_node("toc:year:2023") is not None
+    # It is tried again later.
+    monkeypatch.setattr(summarization.RollupStage, "_roll_up", roll_up)
+    with database.transaction():
+        database.db.execute_sql("UPDATE nodes SET retry_ms = 0")
+    take_in(workspace)
+    failed = browse.get_node("toc:day:2024-01-18")
+    assert failed is not None and failed.bullets
+    week = browse.get_node("toc:week:2024-W03")
+    assert week is not None and "JWT tokens" in week.bullets[0].text
+
+
+@pytest.mark.parametrize(
+    ("level", "hours"), [("day", 1), ("week", 24), ("month", 24), ("year", 7 * 24)]
+)
+def test_s3_47_and_57_a_model_waits_for_the_minimum_age(level: str, hours: int) -> None:
+    assert MIN_AGES[TocLevel(level)] == timedelta(hours=hours)
+
+
+def test_s3_48_a_node_without_children_is_removed(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+
+    def weeks() -> list[str]:
+        output = run_memtui(home, "show", "toc:month:2024-01", "--json").stdout
+        names: list[str] = json_data(output)["child_node_ids"]
+        return names
+
+    run_memtui(home, "--set", "store.time_zone=UTC", "import", str(HISTORY))
+    assert weeks() == ["toc:week:2024-W04", "toc:week:2024-W03"]
+    run_memtui(home, "forget", "session", "grep-1", "--yes")
+    run_memtui(home, "work", "--until-idle")
+    assert weeks() == ["toc:week:2024-W03"]
+
+
+def test_s3_50_a_day_has_a_line_for_each_session(full_workspace: Workspace) -> None:
+    node = browse.get_node("toc:day:2024-01-18")
+    assert node is not None
+    sessions_named = [bullet.session_id for bullet in node.bullets]
+    assert len(sessions_named) == len(set(sessions_named)) == 2
+
+
+def test_s3_54_roll_ups_go_from_the_days_up(full_workspace: Workspace) -> None:
+    with database.connection():
+        made = {
+            level.value: database.fetch_value(
+                "SELECT min(id) FROM node_versions WHERE level = ?", level.value
+            )
+            for level in TocLevel
+        }
+    order = sorted(made, key=lambda level: made[level])
+    assert order == ["segment", "day", "week", "month", "year"]
+
+
+SCHEDULE_VECTORS = [
+    ("rollup_day", "2024-02-01T01:00:00"),
+    ("rollup_week", "2024-02-04T02:00:00"),
+    ("rollup_month", "2024-02-01T03:00:00"),
+    ("rollup_year", "2025-01-01T04:00:00"),
+]
+
+
+@pytest.mark.parametrize(("job", "expected"), SCHEDULE_VECTORS)
+def test_s3_55_each_roll_up_has_its_schedule(job: str, expected: str) -> None:
+    cron = str(Settings().value(f"jobs.{Job(job).level}"))
+    schedule = JobSchedule(Job(job), cron, UTC, 0, "a")
+    at = schedule.next_run(datetime(2024, 1, 31, 12, tzinfo=UTC))
+    assert at == datetime.fromisoformat(f"{expected}+00:00")
+
+
+@pytest.mark.parametrize(
+    "cron", ["", "* * * *", "61 * * * *", "0 0 30 2 *", "a b c d e"]
+)
+def test_s3_55_a_wrong_schedule_is_refused(cron: str) -> None:
+    assert find_cron_error(cron)
+    assert not find_cron_error("0 1 * * *")
+
+
+def test_s3_56_a_run_is_late_by_five_minutes_at_most(workspace: Workspace) -> None:
+    schedule = workspace.schedules[Job.DAY]
+    assert schedule.jitter_s == 300
+    delays = set()
+    for number in range(40):
+        at = datetime(2024, 1, 1, 12, tzinfo=UTC) + timedelta(days=number)
+        run = schedule.next_run(at)
+        assert run == schedule.next_run(at)
+        delays.add((run - run.replace(hour=1, minute=0, second=0)).total_seconds())
+    assert min(delays) >= 0 and max(delays) <= 300 and len(delays) > 10
+
+
+def test_s3_58_checkpoints_have_the_fields_of_the_seed(
+    full_workspace: Workspace,
+) -> None:
+    with database.connection():
+        checkpoint = jobs.get_checkpoint("rollup_day")
+        names = {row.job_name for row in CheckpointRow.select()}
+    assert names == {"rollup_day", "rollup_week", "rollup_month", "rollup_year"}
+    assert checkpoint is not None
+    assert (checkpoint.job_name, checkpoint.level) == ("rollup_day", TocLevel.DAY)
+    assert checkpoint.processed_count >= 5
+    assert checkpoint.last_processed_time <= checkpoint.created_at
+
+
+def test_s3_59_a_roll_up_goes_on_after_a_crash(
+    workspace: Workspace, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(summarization.RollupStage, "step", lambda _: 0)
+    list(workspace.pipeline.importer().run([HISTORY]))
+    take_in(workspace)
+    with database.connection():
+        assert queues.count_rollups() and not CheckpointRow.select().count()
+    workspace.stop()
+    monkeypatch.undo()
+    again = Workspace(workspace.paths, settings)
+    take_in(again)
+    with database.connection():
+        assert not queues.count_rollups()
+    year = browse.get_node("toc:year:2024")
+    assert year is not None and year.bullets
+    again.stop()
+
+
+@pytest.mark.parametrize(
+    ("stage", "is_rolled_up"), [("_checkpoint", False), ("_save", False)]
+)
+def test_s3_61_a_failed_write_leaves_the_node_to_be_rolled_up(
+    workspace: Workspace,
+    monkeypatch: pytest.MonkeyPatch,
+    stage: str,
+    is_rolled_up: bool,
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError("no space")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(summarization.RollupStage, stage, fail)
+        store_messages(make_message("Polish the harbour crane."))
+        workspace.pipeline.run_until_idle(lambda _: None)
+    with database.connection():
+        assert not CheckpointRow.select().count()
+        assert queues.count_rollups() > 0
+        day = NodeRow.get_by_id("toc:day:2025-03-14")
+        assert (day.latest is not None) is is_rolled_up
+    with database.transaction():
+        NodeRow.update(retry_ms=0).execute()
+    take_in(workspace)
+    node = browse.get_node("toc:day:2025-03-14")
+    assert node is not None and node.bullets
+
+
+def test_s3_62_a_job_that_is_asked_for_twice_runs_once(workspace: Workspace) -> None:
+    with database.transaction():
+        for number in range(2):
+            jobs.request_run(Job.DAY, 1_000 + number)
+        states = jobs.get_states()
+    asked = states[Job.DAY].requested_at
+    assert asked is not None and asked.timestamp() == 1.001
+
+
+ROLLUP_NAMES = ["rollup_day", "rollup_week", "rollup_month", "rollup_year"]
+
+
+def test_s3_62_jobs_are_paused_across_a_restart(
+    workspace: Workspace, settings: Settings
+) -> None:
+    changes.scheduler_pause(workspace, jobs=["rollup_week"])
+    workspace.stop()
+    again = Workspace(workspace.paths, settings)
+    items = changes.scheduler_status(again).items
+    assert [item["job"] for item in items if item["is_paused"]] == ["rollup_week"]
+    assert [item["job"] for item in items] == ["segments", *ROLLUP_NAMES]
+    again.stop()
+
+
+def test_s3_62_an_unknown_job_is_refused_with_those_there_are(
+    workspace: Workspace,
+) -> None:
+    with pytest.raises(UsageError, match="rollup_day, rollup_week"):
+        changes.scheduler_pause(workspace, jobs=["rollup_decade"])
+
+
+@pytest.mark.parametrize("given", ["toc:week:2024-03", "toc:week:2024-W03"])
+def test_s3_67_a_week_is_got_by_both_forms_of_its_id(
+    full_workspace: Workspace, given: str
+) -> None:
+    assert toc.get_node(full_workspace, given).head["node_id"] == "toc:week:2024-W03"
+
+
+def test_s3_68_the_example_of_a_week_has_its_days() -> None:
+    days = [f"toc:day:2026-01-{day}" for day in (26, 27, 28, 29, 30, 31)]
+    assert {calendar.parent_id(day) for day in days} == {"toc:week:2026-W05"}
+    start, end = calendar.bounds("toc:week:2026-05", UTC)
+    assert (start, end - start) == (datetime(2026, 1, 26, tzinfo=UTC), timedelta(7))
+
+
+def test_s3_69_the_navigation_ends_at_source_events(full_workspace: Workspace) -> None:
+    name = toc.get_toc_root(full_workspace).items[0]["node_id"]
+    path = [name]
+    while not name.startswith("toc:segment:"):
+        name = toc.browse_toc(full_workspace, name, limit=12).items[-1]["node_id"]
+        path.append(name)
+    assert [node_id.split(":")[1] for node_id in path] == [
+        level.value for level in TocLevel
+    ]
+    node = toc.get_node(full_workspace, name)
+    grip_id = next(item["grip_ids"][0] for item in node.items if item.get("grip_ids"))
+    assert agents_sessions.expand_grip(full_workspace, grip_id).lists["excerpt"]
+
+
+def test_s3_70_a_large_node_is_browsed_in_pages_of_ten(workspace: Workspace) -> None:
+    store_messages(
+        *(make_message(f"word {n}", 60 * n, session=f"s{n}") for n in range(26))
+    )
+    take_in(workspace)
+    (day,) = browse.list_children("toc:week:2025-W11")
+    answers = []
+    token = ""
+    for _ in range(3):
+        page = toc.browse_toc(workspace, day.node_id, limit=10, token=token)
+        assert page.next_page is not None
+        place = page.next_page(len(page.items))
+        answers.append(
+            (len(page.items), place["continuation_token"], place["has_more"])
+        )
+        token = place["continuation_token"] or ""
+    assert answers == [(10, "10", True), (10, "20", True), (6, None, False)]
+
+
+@pytest.mark.parametrize("token", ["x", "-1", "1.5", "toc:year:2024"])
+def test_s3_70_a_token_that_does_not_exist_gives_the_first_page(
+    full_workspace: Workspace, token: str
+) -> None:
+    first = toc.browse_toc(full_workspace, "toc:year:2024", limit=10)
+    page = toc.browse_toc(full_workspace, "toc:year:2024", limit=10, token=token)
+    assert page.items == first.items and replies.NO_TOKEN in page.notes
+
+
+@pytest.mark.parametrize(
+    "grip_id", ["grip:1738318530000:jwt123", "grip:", "nonsense", "", "toc:year:2024"]
+)
+def test_s3_72_an_unknown_grip_is_an_empty_answer(
+    full_workspace: Workspace, grip_id: str
+) -> None:
+    expansion = conversation.expand(grip_id)
+    assert expansion.grip is None and not expansion.excerpt_events
+    reply = agents_sessions.expand_grip(full_workspace, grip_id)
+    assert not reply.items and reply.notes
+
+
+def test_s3_73_the_events_around_an_excerpt_are_at_most_an_hour_away(
+    workspace: Workspace,
+) -> None:
+    minutes = (0, 1, 30, 61, 90, 121, 122)
+    messages = [make_message(f"minute {n}", 60 * n) for n in minutes]
+    store_messages(*messages, make_message("beside", 3_700, session="s2"))
+    expansion = conversation.expand_event(messages[3].event_id, before=9, after=9)
+    around = [
+        event.text for event in (*expansion.events_before, *expansion.events_after)
+    ]
+    assert around == ["minute 1", "minute 30", "minute 90", "minute 121"]
+
+
+WINDOW_VECTORS = [
+    # before, after, events before and after of ten on either side
+    (3, 3, 3, 3),
+    (0, 0, 0, 0),
+    (5, 1, 5, 1),
+    (20, 20, 10, 10),
+    (-1, -1, 0, 0),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "above", "below"), WINDOW_VECTORS)
+def test_s3_75_the_events_around_an_excerpt_are_limited(
+    workspace: Workspace, before: int, after: int, above: int, below: int
+) -> None:
+    messages = [make_message(f"word {n}", 60 * n) for n in range(21)]
+    store_messages(*messages)
+    cited = messages[10].event_id
+    expansion = conversation.expand_event(cited, before=before, after=after)
+    names = [event.text for event in expansion.events_before]
+    assert names == [f"word {n}" for n in range(10 - above, 10)]
+    names = [event.text for event in expansion.events_after]
+    assert names == [f"word {n}" for n in range(11, 11 + below)]
+
+
 def test_s3_79_an_event_that_cannot_be_read_is_skipped(
     damaged_home: tuple[Path, str], caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -343,15 +1221,6 @@ def test_s3_79_a_search_says_that_what_matches_cannot_be_read(
         assert len(answer["notes"]) == 1 and history.NOT_READ not in answer["notes"]
 
 
-def ask_json(home: Path, tool: str, arguments: str) -> dict[str, Any]:
-    """Call a tool of the agents and return its data."""
-    data = json_data(
-        run_memtui(home, "call", tool, *arguments.split(), "--json").stdout
-    )
-    assert isinstance(data, dict)
-    return data
-
-
 def test_s3_79_pages_go_on_after_an_event_that_cannot_be_read(
     damaged_home: tuple[Path, str],
 ) -> None:
@@ -368,864 +1237,11 @@ def test_s3_79_pages_go_on_after_an_event_that_cannot_be_read(
     database.close()
 
 
-def test_s3_35_all_four_parents_exist_with_the_segment(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*_: object) -> None:
-        raise ValueError("no roll-up today")
-
-    monkeypatch.setattr(summarization.RollupStage, "_roll_up", fail)
-    for _ in workspace.pipeline.importer().run([HISTORY]):
-        pass
-    assert workspace.pipeline.run_until_idle(lambda _: None)
-    with database.connection():
-        segments = NodeRow.select().where(NodeRow.level == "segment").count()
-    segment_ids: list[str] = []
-    waiting = [entry.node_id for entry in browse.list_children()]
-    while waiting:
-        name = waiting.pop()
-        segment_ids += [name] if name.startswith("toc:segment:") else []
-        waiting += [entry.node_id for entry in browse.list_children(name)]
-    assert len(segment_ids) == segments == 6
-
-
-@pytest.mark.parametrize(
-    "failing", ["toc:day:2023-12-11", "toc:week:2023-W50", "toc:month:2023-12"]
-)
-def test_s3_35_parents_exist_if_the_roll_up_of_one_node_fails(
-    workspace: Workspace, failing: str
-) -> None:
-    for _ in workspace.pipeline.importer().run([HISTORY]):
-        pass
-    with database.connection():
-        database.execute(
-            "CREATE TRIGGER one_fails BEFORE INSERT ON node_versions"
-            f" WHEN NEW.node_id = '{failing}'"
-            " BEGIN SELECT RAISE(ABORT, 'not today'); END"
-        )
-    (error,) = workspace.pipeline.run_until_idle(lambda _: None)
-    assert str(error).startswith(f"{failing} cannot be rolled up: ")
-    node = browse.get_node(failing)
-    assert node is not None and node.status is NodeStatus.PENDING
-    for parent_id in calendar.path(failing)[:-1]:
-        parent = browse.get_node(parent_id)
-        assert parent is not None and parent.status is NodeStatus.CURRENT
-        assert parent.headline and parent.bullets and parent.projects
-        assert parent.counts == node.counts and parent.counts.messages
-    assert "toc:year:2023" in [entry.node_id for entry in browse.list_children()]
-    with database.connection():
-        rows = NodeRow.select(NodeRow.node_id).where(NodeRow.latest_id.is_null())
-        assert [row.node_id for row in rows] == [failing]
-        assert queues.count_failing_rollups(0) == 1
-
-
-def test_s3_04_a_stop_keeps_its_content() -> None:
-    payload = {
-        "session_id": "s1",
-        "event_type": "Stop",
-        "content": "The cart is fixed.",
-        "timestamp": "2025-03-14T10:00:00Z",
-    }
-    at = datetime(2025, 3, 14, 10, tzinfo=UTC)
-    raw = json.dumps(payload).encode()
-    read_events = [
-        e for e in hooks.read(raw, received_at=at, now=at) if isinstance(e, Event)
-    ]
-    assert [(event.event_type.value, event.text) for event in read_events] == [
-        ("assistant_message", "The cart is fixed."),
-        ("assistant_stop", ""),
-    ]
-
-
-def test_s3_06_a_hooks_event_keeps_tool_name_and_metadata() -> None:
-    payload = {
-        "session_id": "s1",
-        "event_type": "PostToolUse",
-        "tool_name": "Read",
-        "content": "fn refresh()",
-        "metadata": {"duration_ms": "12"},
-    }
-    at = datetime(2025, 3, 14, 10, tzinfo=UTC)
-    event, _ = hooks.read(json.dumps(payload).encode(), received_at=at, now=at)
-    assert isinstance(event, Event)
-    assert event.metadata == {"duration_ms": "12", "tool_name": "Read"}
-    assert event.text == "Read\nfn refresh()"
-
-
-@pytest.mark.parametrize("is_beside", [False, True])
-def test_s3_38_a_tool_result_says_what_the_tool_did(
-    workspace: Workspace, tmp_path: Path, is_beside: bool
-) -> None:
-    def tool(second: int, name: str, text: str, given: object) -> dict[str, object]:
-        call = {"tool_name": name, "tool_input": given}
-        fields = {"event_type": "tool_result", "text": text}
-        return line(second, **fields, **(call if is_beside else {"metadata": call}))
-
-    def line(second: int, **fields: object) -> dict[str, object]:
-        at = f"2025-03-14T10:00:{second:02}Z"
-        return {"session_id": "s1", "timestamp": at, "project": "shop", **fields}
-
-    lines = [
-        line(1, role="user", text="The token refresh test fails; find out why."),
-        tool(2, "Read", "u64 expires_at", {"file_path": "src/auth/token.rs"}),
-        tool(3, "Bash", "test_backoff: assert 3 == 4", {"command": "cargo test"}),
-        tool(4, "Edit", "ok", json.dumps({"file_path": "src/auth/retry.rs"})),
-        line(5, role="assistant", text="The backoff counted one retry too few."),
-        line(6, event_type="session_end", text=""),
-    ]
-    file = tmp_path / "events.jsonl"
-    file.write_text("".join(json.dumps(record) + "\n" for record in lines))
-    list(workspace.pipeline.importer().run([file]))
-    assert workspace.pipeline.run_until_idle(lambda _: None) == []
-    with database.connection():
-        rows = database.db.execute_sql(
-            "SELECT text, metadata FROM events WHERE type = 'tool_result'"
-            " ORDER BY at_ms"
-        ).fetchall()
-        bullets = [
-            text for (text,) in database.db.execute_sql("SELECT text FROM bullets")
-        ]
-    assert [text.partition("\n")[0] for text, _ in rows] == [
-        "Read: src/auth/token.rs",
-        "Bash: cargo test",
-        "Edit: src/auth/retry.rs",
-    ]
-    assert json.loads(rows[2][1])["tool_input"] == '{"file_path": "src/auth/retry.rs"}'
-    assert any("retry.rs" in bullet for bullet in bullets)
-    assert not any("u64" in bullet for bullet in bullets)
-
-
-def test_s3_12_an_event_that_comes_again_is_not_created(
-    workspace: Workspace, tmp_path: Path
-) -> None:
-    payload = {"session_id": "s1", "hook_event_name": "UserPromptSubmit"}
-    payload |= {"prompt": "Fix the cart", "timestamp": "2025-03-14T10:00:00Z"}
-    for number in range(2):
-        file = workspace.paths.spool / "new" / f"{number}.json"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(payload))
-        assert workspace.pipeline.run_until_idle(lambda _: None) == []
-    copy = tmp_path / "copy.jsonl"
-    copy.write_bytes(HISTORY.read_bytes())
-    for file, created in ((HISTORY, 44), (copy, 0)):
-        importer = workspace.pipeline.importer()
-        list(importer.run([file]))
-        progress = importer.progress
-        assert (progress.created, progress.already_stored) == (created, 44 - created)
-    with database.connection():
-        assert sessions.count_events()[0] == 45
-
-
-def test_s3_15_an_event_is_on_the_disk_when_it_is_answered(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    synced: list[str] = []
-    sync = os.fsync
-
-    def record(descriptor: int) -> None:
-        synced.append(str(Path(f"/proc/self/fd/{descriptor}").readlink()))
-        sync(descriptor)
-
-    monkeypatch.setattr(os, "fsync", record)
-    answer = changes.ingest_event(
-        workspace, session="mcp:s1", event_type="user_message", text="Feed the walrus."
-    )
-    assert answer.head["created"] is True
-    new = workspace.paths.spool / "new"
-    (file,) = new.iterdir()
-    assert synced == [str(workspace.paths.spool / "tmp" / file.name), str(new)]
-    assert workspace.pipeline.run_until_idle(lambda _: None) == []
-    with database.connection():
-        assert list(events.get([answer.head["event_id"]]))
-
-
-RECEIVED = datetime(2026, 1, 31, 10, 15, 30, tzinfo=UTC)
-
-
-def read_hook(payload: object, **options: str) -> list[object]:
-    """Read a hook's payload: an object, or the bytes of a file."""
-    raw = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
-    return list(hooks.read(raw, received_at=RECEIVED, now=RECEIVED, **options))
-
-
-def events_of(payload: object, **options: str) -> list[Event]:
-    return [item for item in read_hook(payload, **options) if isinstance(item, Event)]
-
-
-def take_in(workspace: Workspace) -> None:
-    assert workspace.pipeline.run_until_idle(lambda _: None) == []
-
-
-def test_the_example_of_a_hooks_event_becomes_the_example_of_an_event() -> None:
-    (event,) = events_of(
-        {
-            "session_id": "session-abc123",
-            "event_type": "UserPromptSubmit",
-            "content": "How do I implement JWT authentication?",
-            "timestamp": "2026-01-31T10:15:30Z",
-            "tool_name": None,
-            "metadata": None,
-        }
-    )
-    assert len(event.event_id) == 26
-    assert event.session_id == "session-abc123"
-    assert event.timestamp == RECEIVED and event.timestamp_ms == 1_769_854_530_000
-    assert (event.event_type, event.role) == (EventType.USER_MESSAGE, EventRole.USER)
-    assert event.text == "How do I implement JWT authentication?"
-    assert event.metadata == {}
-
-
-HOOK_VECTORS: list[tuple[str, dict[str, Any], list[str]]] = [
-    ("SessionStart", {}, ["session_start"]),
-    ("UserPromptSubmit", {"prompt": "Fix the cart"}, ["user_message"]),
-    ("PostToolUse", {"tool_name": "Read", "tool_response": "x"}, ["tool_result"]),
-    ("PostToolUseFailure", {"tool_name": "Read", "error": "x"}, ["tool_result"]),
-    ("Stop", {}, ["assistant_stop"]),
-    (
-        "Stop",
-        {"last_assistant_message": "Done."},
-        ["assistant_message", "assistant_stop"],
-    ),
-    ("SubagentStart", {"agent_id": "a1"}, ["subagent_start"]),
-    ("SubagentStop", {"agent_id": "a1"}, ["subagent_stop"]),
-    ("SessionEnd", {}, ["session_end"]),
-    # The names of this document, and of other agents.
-    ("AssistantResponse", {"content": "Done."}, ["assistant_message"]),
-    ("ToolResult", {"tool_name": "Read", "content": "x"}, ["tool_result"]),
-    ("BeforeAgent", {"prompt": "Fix the cart"}, ["user_message"]),
-    ("AfterTool", {"tool_name": "Read", "tool_response": "x"}, ["tool_result"]),
-    ("AfterAgent", {"prompt_response": "Done."}, ["assistant_message"]),
-    ("user_prompt_submit", {"prompt": "Fix the cart"}, ["user_message"]),
-]
-
-
-@pytest.mark.parametrize("key", ["event_type", "hook_event_name"])
-@pytest.mark.parametrize(("name", "fields", "expected"), HOOK_VECTORS)
-def test_each_hook_becomes_its_type_of_event(
-    key: str, name: str, fields: dict[str, Any], expected: list[str]
-) -> None:
-    read_events = events_of({"session_id": "s1", key: name, **fields})
-    assert [event.event_type.value for event in read_events][
-        : len(expected)
-    ] == expected
-
-
-@pytest.mark.parametrize("name", ["PreToolUse", "Notification", "PreCompact"])
-def test_other_hooks_are_known_and_not_stored(name: str) -> None:
-    payload = {"session_id": "s1", "hook_event_name": name, "message": "x"}
-    (record,) = read_hook(payload)
-    assert isinstance(record, SkippedRecord)
-
-
-REFUSED = [
-    ({"event_type": "UserPromptSubmit", "content": "x"}, "no session id"),
-    (
-        {"session_id": " ", "event_type": "UserPromptSubmit", "content": "x"},
-        "no session id",
-    ),
-    ({"session_id": "s1", "content": "x"}, "no event name"),
-    (
-        {"session_id": "s1", "event_type": "Frobnicate", "content": "x"},
-        "unknown hook event 'Frobnicate'",
-    ),
-    (
-        {"session_id": "s1", "event_type": "UserPromptSubmit", "content": ""},
-        "a user_message without text",
-    ),
-    (b"{", "not valid JSON"),
-    (b"", "an empty file"),
-    (b"[]", "nothing in it"),
-    (b'["x"]', "not a JSON object"),
-]
-
-
-@pytest.mark.parametrize(("payload", "reason"), REFUSED)
-def test_an_invalid_hook_is_refused_with_its_reason(
-    payload: object, reason: str
-) -> None:
-    (record,) = read_hook(payload)
-    assert isinstance(record, InvalidRecord) and record.reason == reason
-
-
-def test_an_unknown_hook_goes_to_quarantine(workspace: Workspace) -> None:
-    new = workspace.paths.spool / "new"
-    new.mkdir(parents=True)
-    payload = {"session_id": "s1", "event_type": "Frobnicate", "content": "Go on."}
-    (new / "1.json").write_text(json.dumps(payload))
-    take_in(workspace)
-    with database.connection():
-        assert not EventRow.select().count()
-    assert not list(new.iterdir())
-    assert [path.suffix for path in (workspace.paths.spool / "bad").iterdir()]
-
-
-PROMPTS = [
-    {"session_id": "s1", "hook_event_name": "UserPromptSubmit", "prompt": text}
-    for text in ("One.", "Two.")
-]
-
-
-@pytest.mark.parametrize(
-    ("raw", "expected"),
-    [
-        (json.dumps(PROMPTS[0]), ["One."]),
-        (json.dumps(PROMPTS[0], indent=2), ["One."]),
-        (json.dumps(PROMPTS), ["One.", "Two."]),
-        ("\n".join(map(json.dumps, PROMPTS)), ["One.", "Two."]),
-        ("\n".join(map(json.dumps, PROMPTS)) + "\n", ["One.", "Two."]),
-    ],
-)
-def test_a_hooks_input_may_have_any_layout(raw: str, expected: list[str]) -> None:
-    assert [event.text for event in events_of(raw.encode())] == expected
-
-
-def test_a_hook_without_a_time_has_that_of_its_file(workspace: Workspace) -> None:
-    new = workspace.paths.spool / "new"
-    new.mkdir(parents=True)
-    (new / "1.json").write_text(json.dumps(PROMPTS[0]))
-    os.utime(new / "1.json", (RECEIVED.timestamp(), RECEIVED.timestamp()))
-    assert workspace.pipeline.run_until_idle(lambda _: None) == []
-    with database.connection():
-        (row,) = EventRow.select()
-    assert row.at_ms == to_ms(RECEIVED)
-
-
-@pytest.mark.parametrize(
-    ("path", "agent"),
-    [
-        ("/home/ada/.claude/projects/shop/s1.jsonl", "claude-code"),
-        ("/home/ada/.codex/sessions/s1.jsonl", "codex"),
-        ("/home/ada/.gemini/tmp/s1.json", "gemini-cli"),
-        ("/home/ada/.copilot/s1.jsonl", "copilot-cli"),
-    ],
-)
-def test_the_agent_is_known_by_the_folder_of_its_transcript(
-    path: str, agent: str
-) -> None:
-    (event,) = events_of(PROMPTS[0] | {"transcript_path": path})
-    assert event.agent == agent
-
-
-@pytest.mark.parametrize("spool", ["/dev/null/spool", "/proc/spool"])
-def test_a_hook_never_fails_the_agent(spool: str) -> None:
-    ended = subprocess.run(
-        [sys.executable, "-I", hook.__file__, "--spool", spool],
-        input=json.dumps(PROMPTS[0]).encode(),
-        capture_output=True,
-        check=False,
-    )
-    assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
-
-
-def test_a_hooks_event_is_kept_while_memtui_does_not_run(workspace: Workspace) -> None:
-    payload = json.dumps(PROMPTS[0]).encode()
-    hook.write_event([payload], str(workspace.paths.spool), "", is_synced=False)
-    (file,) = (workspace.paths.spool / "new").iterdir()
-    assert file.read_bytes() == payload
-    take_in(workspace)
-    assert not file.exists()
-    items = agents_sessions.list_messages(workspace, "s1").items
-    assert [item["text"] for item in items] == ["One."]
-
-
-def test_an_event_from_hook_and_transcript_is_stored_once(workspace: Workspace) -> None:
-    message = make_message("Polish the harbour crane.")
-    store_messages(message, route="hook")
-    later = replace(message, event_id=f"{message.event_id[:-1]}Z")
-    later = replace(later, timestamp=message.timestamp + timedelta(milliseconds=300))
-    store_messages(later, route="transcript")
-    with database.connection():
-        assert EventRow.select().count() == 1
-
-
-def test_a_failed_write_stores_no_event_and_no_outbox_row(workspace: Workspace) -> None:
-    with database.transaction():
-        database.db.execute_sql(
-            "CREATE TRIGGER no_outbox BEFORE INSERT ON outbox"
-            " BEGIN SELECT RAISE(ABORT, 'no space'); END"
-        )
-    with pytest.raises(Exception, match="no space"):
-        store_messages(make_message("Polish the harbour crane."))
-    with database.connection():
-        assert not EventRow.select().count()
-        assert not OutboxRow.select().count()
-
-
-@pytest.mark.parametrize(
-    ("role", "is_cut"),
-    [("tool", True), ("system", True), ("user", False), ("assistant", False)],
-)
-def test_results_of_tools_are_shortened_for_summaries(role: str, is_cut: bool) -> None:
-    event = make_message("word " * 1_000, role=EventRole(role), tool="Bash")
-    assert len(counted_text(event)) == (TOOL_CHARS if is_cut else len(event.text))
-    assert len(event.text) == 5_000 and TOOL_CHARS == 1_000
-
-
-def test_the_parents_of_the_example_are_those_of_the_seed() -> None:
-    segment = f"toc:segment:2026-01-31:{make_message('x').event_id}"
-    assert calendar.path(segment) == [
-        "toc:year:2026",
-        "toc:month:2026-01",
-        "toc:week:2026-W05",
-        "toc:day:2026-01-31",
-        segment,
-    ]
-
-
-def test_the_example_of_a_week_has_its_days() -> None:
-    days = [f"toc:day:2026-01-{day}" for day in (26, 27, 28, 29, 30, 31)]
-    assert {calendar.parent_id(day) for day in days} == {"toc:week:2026-W05"}
-    start, end = calendar.bounds("toc:week:2026-05", UTC)
-    assert (start, end - start) == (datetime(2026, 1, 26, tzinfo=UTC), timedelta(7))
-
-
-def test_a_placeholder_never_enters_a_parents_summary(
+def test_s3_80_a_window_without_events_has_the_excerpt_alone(
     workspace: Workspace,
 ) -> None:
-    for _ in workspace.pipeline.importer().run([HISTORY]):
-        pass
-    with database.connection():
-        database.execute(
-            "CREATE TRIGGER day_fails BEFORE INSERT ON node_versions"
-            " WHEN NEW.node_id = 'toc:day:2024-01-18'"
-            " BEGIN SELECT RAISE(ABORT, 'not today'); END"
-        )
-    assert workspace.pipeline.run_until_idle(lambda _: None)
-    pending = []
-    waiting = [entry.node_id for entry in browse.list_children()]
-    while waiting:
-        name = waiting.pop()
-        node = browse.get_node(name)
-        assert node is not None
-        pending += [name] if node.status is NodeStatus.PENDING else []
-        text = " ".join([node.headline, *(bullet.text for bullet in node.bullets)])
-        assert "pending" not in text.lower()
-        waiting += [entry.node_id for entry in browse.list_children(name)]
-    assert "toc:day:2024-01-18" in pending
-
-
-def test_a_node_is_pending_until_it_is_rolled_up(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(summarization.RollupStage, "step", lambda _: 0)
-    store_messages(make_message("Polish the harbour crane."))
-    take_in(workspace)
-    (year,) = browse.list_children()
-    assert (year.node_id, year.status) == ("toc:year:2025", NodeStatus.PENDING)
-
-
-def test_a_segment_has_the_parts_of_a_summary(full_workspace: Workspace) -> None:
-    (entry,) = browse.list_children("toc:day:2024-01-22")
-    node = browse.get_node(entry.node_id)
-    assert node is not None
-    assert node.title.startswith("logsift takes 40 seconds")
-    kinds = [bullet.kind.value for bullet in node.bullets]
-    assert "outcome" in kinds and "files" in kinds
-    assert len(node.keyword_texts) >= 3
-    assert all(bullet.grip_ids for bullet in node.bullets)
-
-
-def test_roll_ups_go_from_the_days_up(full_workspace: Workspace) -> None:
-    with database.connection():
-        made = {
-            level.value: database.fetch_value(
-                "SELECT min(id) FROM node_versions WHERE level = ?", level.value
-            )
-            for level in TocLevel
-        }
-    order = sorted(made, key=lambda level: made[level])
-    assert order == ["segment", "day", "week", "month", "year"]
-
-
-def test_checkpoints_have_the_fields_of_the_seed(full_workspace: Workspace) -> None:
-    with database.connection():
-        checkpoint = jobs.get_checkpoint("rollup_day")
-        names = {row.job_name for row in CheckpointRow.select()}
-    assert names == {"rollup_day", "rollup_week", "rollup_month", "rollup_year"}
-    assert checkpoint is not None
-    assert (checkpoint.job_name, checkpoint.level) == ("rollup_day", TocLevel.DAY)
-    assert checkpoint.processed_count >= 5
-    assert checkpoint.last_processed_time <= checkpoint.created_at
-
-
-@pytest.mark.parametrize(
-    ("level", "hours"), [("day", 1), ("week", 24), ("month", 24), ("year", 7 * 24)]
-)
-def test_a_model_waits_for_the_minimum_age(level: str, hours: int) -> None:
-    assert MIN_AGES[TocLevel(level)] == timedelta(hours=hours)
-
-
-SCHEDULE_VECTORS = [
-    ("rollup_day", "2024-02-01T01:00:00"),
-    ("rollup_week", "2024-02-04T02:00:00"),
-    ("rollup_month", "2024-02-01T03:00:00"),
-    ("rollup_year", "2025-01-01T04:00:00"),
-]
-
-
-@pytest.mark.parametrize(("job", "expected"), SCHEDULE_VECTORS)
-def test_each_roll_up_has_its_schedule(job: str, expected: str) -> None:
-    cron = str(Settings().value(f"jobs.{Job(job).level}"))
-    schedule = JobSchedule(Job(job), cron, UTC, 0, "a")
-    at = schedule.next_run(datetime(2024, 1, 31, 12, tzinfo=UTC))
-    assert at == datetime.fromisoformat(f"{expected}+00:00")
-
-
-def test_a_run_is_late_by_five_minutes_at_most(workspace: Workspace) -> None:
-    schedule = workspace.schedules[Job.DAY]
-    assert schedule.jitter_s == 300
-    delays = set()
-    for number in range(40):
-        at = datetime(2024, 1, 1, 12, tzinfo=UTC) + timedelta(days=number)
-        run = schedule.next_run(at)
-        assert run == schedule.next_run(at)
-        delays.add((run - run.replace(hour=1, minute=0, second=0)).total_seconds())
-    assert min(delays) >= 0 and max(delays) <= 300 and len(delays) > 10
-
-
-def test_a_node_that_fails_does_not_block_the_others(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    roll_up = summarization.RollupStage._roll_up
-
-    def fail(stage: summarization.RollupStage, name: str, now_ms: int) -> None:
-        if name == "toc:day:2024-01-18":
-            raise ValueError("no roll-up today")
-        roll_up(stage, name, now_ms)
-
-    monkeypatch.setattr(summarization.RollupStage, "_roll_up", fail)
-    list(workspace.pipeline.importer().run([HISTORY]))
-    workspace.pipeline.run_until_idle(lambda _: None)
-    other = browse.get_node("toc:day:2024-01-15")
-    assert other is not None and other.bullets
-    assert browse.get_node("toc:year:2023") is not None
-    # It is tried again later.
-    monkeypatch.setattr(summarization.RollupStage, "_roll_up", roll_up)
-    with database.transaction():
-        database.db.execute_sql("UPDATE nodes SET retry_ms = 0")
-    take_in(workspace)
-    failed = browse.get_node("toc:day:2024-01-18")
-    assert failed is not None and failed.bullets
-    week = browse.get_node("toc:week:2024-W03")
-    assert week is not None and "JWT tokens" in week.bullets[0].text
-
-
-def test_a_node_without_children_is_removed(tmp_path: Path) -> None:
-    home = tmp_path / "home"
-
-    def weeks() -> list[str]:
-        output = run_memtui(home, "show", "toc:month:2024-01", "--json").stdout
-        names: list[str] = json_data(output)["child_node_ids"]
-        return names
-
-    run_memtui(home, "--set", "store.time_zone=UTC", "import", str(HISTORY))
-    assert weeks() == ["toc:week:2024-W04", "toc:week:2024-W03"]
-    run_memtui(home, "forget", "session", "grep-1", "--yes")
-    run_memtui(home, "work", "--until-idle")
-    assert weeks() == ["toc:week:2024-W03"]
-
-
-def test_a_roll_up_goes_on_after_a_crash(
-    workspace: Workspace, settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(summarization.RollupStage, "step", lambda _: 0)
-    list(workspace.pipeline.importer().run([HISTORY]))
-    take_in(workspace)
-    with database.connection():
-        assert queues.count_rollups() and not CheckpointRow.select().count()
-    workspace.stop()
-    monkeypatch.undo()
-    again = Workspace(workspace.paths, settings)
-    take_in(again)
-    with database.connection():
-        assert not queues.count_rollups()
-    year = browse.get_node("toc:year:2024")
-    assert year is not None and year.bullets
-    again.stop()
-
-
-def test_a_large_node_is_browsed_in_pages_of_ten(workspace: Workspace) -> None:
-    store_messages(
-        *(make_message(f"word {n}", 60 * n, session=f"s{n}") for n in range(26))
-    )
-    take_in(workspace)
-    (day,) = browse.list_children("toc:week:2025-W11")
-    answers = []
-    token = ""
-    for _ in range(3):
-        page = toc.browse_toc(workspace, day.node_id, limit=10, token=token)
-        assert page.next_page is not None
-        place = page.next_page(len(page.items))
-        answers.append(
-            (len(page.items), place["continuation_token"], place["has_more"])
-        )
-        token = place["continuation_token"] or ""
-    assert answers == [(10, "10", True), (10, "20", True), (6, None, False)]
-
-
-@pytest.mark.parametrize("token", ["x", "-1", "1.5", "toc:year:2024"])
-def test_a_token_that_does_not_exist_gives_the_first_page(
-    full_workspace: Workspace, token: str
-) -> None:
-    first = toc.browse_toc(full_workspace, "toc:year:2024", limit=10)
-    page = toc.browse_toc(full_workspace, "toc:year:2024", limit=10, token=token)
-    assert page.items == first.items and replies.NO_TOKEN in page.notes
-
-
-def test_the_navigation_ends_at_source_events(full_workspace: Workspace) -> None:
-    name = toc.get_toc_root(full_workspace).items[0]["node_id"]
-    path = [name]
-    while not name.startswith("toc:segment:"):
-        name = toc.browse_toc(full_workspace, name, limit=12).items[-1]["node_id"]
-        path.append(name)
-    assert [node_id.split(":")[1] for node_id in path] == [
-        level.value for level in TocLevel
-    ]
-    node = toc.get_node(full_workspace, name)
-    grip_id = next(item["grip_ids"][0] for item in node.items if item.get("grip_ids"))
-    assert agents_sessions.expand_grip(full_workspace, grip_id).lists["excerpt"]
-
-
-@pytest.mark.parametrize("given", ["toc:week:2024-03", "toc:week:2024-W03"])
-def test_a_week_is_got_by_both_forms_of_its_id(
-    full_workspace: Workspace, given: str
-) -> None:
-    assert toc.get_node(full_workspace, given).head["node_id"] == "toc:week:2024-W03"
-
-
-@pytest.mark.parametrize(
-    "grip_id", ["grip:1738318530000:jwt123", "grip:", "nonsense", "", "toc:year:2024"]
-)
-def test_an_unknown_grip_is_an_empty_answer(
-    full_workspace: Workspace, grip_id: str
-) -> None:
-    expansion = conversation.expand(grip_id)
-    assert expansion.grip is None and not expansion.excerpt_events
-    reply = agents_sessions.expand_grip(full_workspace, grip_id)
-    assert not reply.items and reply.notes
-
-
-WINDOW_VECTORS = [
-    # before, after, events before and after of ten on either side
-    (3, 3, 3, 3),
-    (0, 0, 0, 0),
-    (5, 1, 5, 1),
-    (20, 20, 10, 10),
-    (-1, -1, 0, 0),
-]
-
-
-@pytest.mark.parametrize(("before", "after", "above", "below"), WINDOW_VECTORS)
-def test_the_events_around_an_excerpt_are_limited(
-    workspace: Workspace, before: int, after: int, above: int, below: int
-) -> None:
-    messages = [make_message(f"word {n}", 60 * n) for n in range(21)]
-    store_messages(*messages)
-    cited = messages[10].event_id
-    expansion = conversation.expand_event(cited, before=before, after=after)
-    names = [event.text for event in expansion.events_before]
-    assert names == [f"word {n}" for n in range(10 - above, 10)]
-    names = [event.text for event in expansion.events_after]
-    assert names == [f"word {n}" for n in range(11, 11 + below)]
-
-
-def test_the_events_around_an_excerpt_are_at_most_an_hour_away(
-    workspace: Workspace,
-) -> None:
-    minutes = (0, 1, 30, 61, 90, 121, 122)
-    messages = [make_message(f"minute {n}", 60 * n) for n in minutes]
-    store_messages(*messages, make_message("beside", 3_700, session="s2"))
-    expansion = conversation.expand_event(messages[3].event_id, before=9, after=9)
-    around = [
-        event.text for event in (*expansion.events_before, *expansion.events_after)
-    ]
-    assert around == ["minute 1", "minute 30", "minute 90", "minute 121"]
-
-
-def test_a_window_without_events_has_the_excerpt_alone(workspace: Workspace) -> None:
     messages = [make_message(f"hour {n}", 7_200 * n) for n in range(3)]
     store_messages(*messages)
     expansion = conversation.expand_event(messages[1].event_id)
     assert not expansion.events_before and not expansion.events_after
     assert [event.text for event in expansion.excerpt_events] == ["hour 1"]
-
-
-def test_a_job_that_is_asked_for_twice_runs_once(workspace: Workspace) -> None:
-    with database.transaction():
-        for number in range(2):
-            jobs.request_run(Job.DAY, 1_000 + number)
-        states = jobs.get_states()
-    asked = states[Job.DAY].requested_at
-    assert asked is not None and asked.timestamp() == 1.001
-
-
-def test_s3_14_every_way_in_says_what_was_created(workspace: Workspace) -> None:
-    message = make_message("Polish the harbour crane.")
-    with database.transaction():
-        first = events.add([message], route="hook")
-        again = events.add([message], route="hook")
-    assert first.created == [message.event_id] and first.already_stored == 0
-    assert again.created == [] and again.already_stored == 1
-    answer = changes.append_message(
-        workspace, "mcp:s1", "user", "Feed the walrus."
-    ).head
-    assert len(answer["event_id"]) == 26
-
-
-@pytest.mark.parametrize(
-    ("stage", "is_rolled_up"), [("_checkpoint", False), ("_save", False)]
-)
-def test_a_failed_write_leaves_the_node_to_be_rolled_up(
-    workspace: Workspace,
-    monkeypatch: pytest.MonkeyPatch,
-    stage: str,
-    is_rolled_up: bool,
-) -> None:
-    def fail(*_: object) -> None:
-        raise OSError("no space")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(summarization.RollupStage, stage, fail)
-        store_messages(make_message("Polish the harbour crane."))
-        workspace.pipeline.run_until_idle(lambda _: None)
-    with database.connection():
-        assert not CheckpointRow.select().count()
-        assert queues.count_rollups() > 0
-        day = NodeRow.get_by_id("toc:day:2025-03-14")
-        assert (day.latest is not None) is is_rolled_up
-    with database.transaction():
-        NodeRow.update(retry_ms=0).execute()
-    take_in(workspace)
-    node = browse.get_node("toc:day:2025-03-14")
-    assert node is not None and node.bullets
-
-
-def test_a_late_event_marks_every_ancestor(full_workspace: Workspace) -> None:
-    late = make_message("Polish the harbour crane.", session="late")
-    at = datetime(2024, 1, 15, 20, tzinfo=UTC)
-    before = {
-        name: node.version
-        for name in calendar.path("toc:day:2024-01-15")
-        if (node := browse.get_node(name))
-    }
-    store_messages(replace(late, timestamp=at))
-    take_in(full_workspace)
-    after = {name: browse.get_node(name) for name in before}
-    for name, node in after.items():
-        assert node is not None and node.version > before[name], name
-        assert node.counts.segments >= 2
-
-
-def test_nodes_beside_a_late_event_stay_as_they_are(full_workspace: Workspace) -> None:
-    beside = ["toc:day:2024-01-18", "toc:week:2024-W04", "toc:year:2023"]
-    before = [browse.get_node(name) for name in beside]
-    late = make_message("Polish the harbour crane.", session="late")
-    store_messages(replace(late, timestamp=datetime(2024, 1, 15, 20, tzinfo=UTC)))
-    take_in(full_workspace)
-    assert [browse.get_node(name) for name in beside] == before
-
-
-def test_an_open_segment_is_provisional_and_live(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    now = datetime.now(UTC)
-    said = [
-        replace(make_message(text, n), timestamp=now - timedelta(minutes=5 - n))
-        for n, text in enumerate(("Polish the crane.", "Grease it too."))
-    ]
-    store_messages(*said)
-    take_in(workspace)
-    (year,) = browse.list_children()
-    path = [year]
-    while path[-1].level is not TocLevel.SEGMENT:
-        path.append(browse.list_children(path[-1].node_id)[0])
-    segment = path[-1]
-    assert segment.status is NodeStatus.PROVISIONAL
-    assert segment.is_live and all(entry.is_live for entry in path)
-
-
-def test_a_summarys_bullets_are_the_lines_of_its_card(
-    full_workspace: Workspace,
-) -> None:
-    (entry,) = browse.list_children("toc:day:2024-01-15")
-    node = browse.get_node(entry.node_id)
-    assert node is not None
-    by_kind = {bullet.kind.value: bullet.text for bullet in node.bullets}
-    assert by_kind["tests"].startswith("14 passed")
-    assert "settings.py" in by_kind["files"] and "middleware.py" in by_kind["files"]
-    assert "state" not in by_kind, "it is that of the whole session"
-    assert "ten minutes" in by_kind["asked"]
-    assert "I changed SESSION_TTL to 3600" in " ".join(by_kind.values())
-
-
-def test_a_day_has_a_line_for_each_session(full_workspace: Workspace) -> None:
-    node = browse.get_node("toc:day:2024-01-18")
-    assert node is not None
-    sessions_named = [bullet.session_id for bullet in node.bullets]
-    assert len(sessions_named) == len(set(sessions_named)) == 2
-
-
-@pytest.mark.parametrize(
-    ("payload", "text"),
-    [
-        ({"tool_input": {"command": "ls"}, "tool_response": "a.py"}, "Bash: ls\na.py"),
-        (
-            {
-                "tool_input": {"command": "ls"},
-                "tool_response": {"stdout": "a", "stderr": "b"},
-            },
-            "Bash: ls\na\nb",
-        ),
-        ({"tool_input": {"command": "ls"}, "error": "exit 2"}, "Bash: ls\nexit 2"),
-        ({"content": "a.py"}, "Bash\na.py"),
-    ],
-)
-def test_input_and_response_of_a_tool_are_both_kept(
-    payload: dict[str, Any], text: str
-) -> None:
-    name = "PostToolUseFailure" if "error" in payload else "PostToolUse"
-    common = {"session_id": "s1", "hook_event_name": name, "tool_name": "Bash"}
-    (event,) = events_of(common | payload)
-    assert event.text == text and event.metadata["tool_name"] == "Bash"
-
-
-@pytest.mark.parametrize(
-    "stamp", ["2026-01-31T10:15:30Z", "2026-01-31T11:15:30+01:00", 1_769_854_530_000]
-)
-def test_a_hooks_time_may_have_any_form(stamp: object) -> None:
-    (event,) = events_of(PROMPTS[0] | {"timestamp": stamp})
-    assert event.timestamp == RECEIVED
-
-
-def test_times_of_the_wrong_unit_are_refused() -> None:
-    payload = PROMPTS[0] | {"timestamp": "1970-01-21T11:37:34Z"}
-    (record,) = read_hook(payload)
-    assert isinstance(record, InvalidRecord) and "before 2000" in record.reason
-
-
-def test_jobs_are_paused_across_a_restart(
-    workspace: Workspace, settings: Settings
-) -> None:
-    changes.scheduler_pause(workspace, jobs=["rollup_week"])
-    workspace.stop()
-    again = Workspace(workspace.paths, settings)
-    items = changes.scheduler_status(again).items
-    assert [item["job"] for item in items if item["is_paused"]] == ["rollup_week"]
-    assert [item["job"] for item in items] == ["segments", *ROLLUP_NAMES]
-    again.stop()
-
-
-ROLLUP_NAMES = ["rollup_day", "rollup_week", "rollup_month", "rollup_year"]
-
-
-def test_an_unknown_job_is_refused_with_those_there_are(workspace: Workspace) -> None:
-    with pytest.raises(UsageError, match="rollup_day, rollup_week"):
-        changes.scheduler_pause(workspace, jobs=["rollup_decade"])
-
-
-@pytest.mark.parametrize(
-    "cron", ["", "* * * *", "61 * * * *", "0 0 30 2 *", "a b c d e"]
-)
-def test_a_wrong_schedule_is_refused(cron: str) -> None:
-    assert find_cron_error(cron)
-    assert not find_cron_error("0 1 * * *")
