@@ -9,8 +9,8 @@ from memtui.store.database import execute, fetch_value, insert, path, transactio
 
 TABLES = Path(__file__).with_name("schema.sql")
 
-VERSION = 3
-"""Schemas 1 and 2 are those of drafts before the first release."""
+VERSION = 4
+"""Schemas 1 to 3 are those of drafts before the first release."""
 
 VERSION_KEY = "schema_version"
 """The key of a store's schema version in ``meta``."""

@@ -53,6 +53,17 @@ CREATE TABLE thoughts (
     at_ms INTEGER NOT NULL, subagent TEXT NOT NULL, text TEXT NOT NULL
 );
 
+-- The tokens that one reply of a model took, as its source states it; a row for each
+-- session with a copy of the reply: see store.usage.
+-- key is a hash of the reply's id in the source, cost is in dollars; what is not stated
+-- is null.
+CREATE TABLE usage (
+    key TEXT NOT NULL, session_id INTEGER NOT NULL REFERENCES sessions,
+    at_ms INTEGER NOT NULL, model TEXT NOT NULL, input INTEGER, output INTEGER,
+    cache_read INTEGER, cache_write INTEGER, cost REAL,
+    PRIMARY KEY (key, session_id)
+) WITHOUT ROWID;
+
 CREATE TABLE subagents (
     agent TEXT NOT NULL, session_name TEXT NOT NULL, subagent TEXT NOT NULL,
     kind TEXT NOT NULL, tool_use_id TEXT NOT NULL, task TEXT NOT NULL,
@@ -212,6 +223,8 @@ CREATE INDEX events_fingerprint ON events (fingerprint);
 CREATE INDEX source_copies_event_id ON source_copies (event_id);
 CREATE INDEX source_copies_session_id ON source_copies (session_id);
 CREATE INDEX thoughts_session_id_at_ms ON thoughts (session_id, at_ms);
+CREATE INDEX usage_session_id ON usage (session_id);
+CREATE INDEX usage_at_ms ON usage (at_ms);
 CREATE INDEX segments_session_id_start_ms ON segments (session_id, start_ms);
 CREATE INDEX segments_is_open_end_ms ON segments (is_open, end_ms);
 CREATE INDEX segments_needs_summary_start_ms ON segments (needs_summary, start_ms);
