@@ -48,6 +48,8 @@ WAITING_TOOLS = frozenset(
 PATCH = "*** Begin Patch"
 _PATCHED_FILE = re.compile(r"^\*\*\* (Update|Add|Delete) File: (.+)$", re.MULTILINE)
 
+_MOVED_FILE = re.compile(r"\n\*\*\* Move to: (.+)$", re.MULTILINE)
+
 _PATHS = ("file_path", "filePath", "path", "notebook_path", "target_file", "TargetFile")
 _OLD_TEXTS = ("old_string", "oldString", "old_str", "TargetContent")
 _NEW_TEXTS = (
@@ -224,6 +226,8 @@ def _patched_files(patch: str) -> Iterator[FileEdit]:
         sections[1::3], sections[2::3], sections[3::3], strict=True
     ):
         lines = body.splitlines()
+        if moved := _MOVED_FILE.match(body):
+            path = moved[1]
         old = "\n".join(line[1:] for line in lines if line.startswith("-"))
         new = "\n".join(line[1:] for line in lines if line.startswith("+"))
         yield FileEdit(path.strip(), old, new, is_deletion=verb == "Delete")

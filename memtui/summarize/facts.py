@@ -159,7 +159,8 @@ class _FactsReader:
         if len(whole) > OUTPUT_CHARS:
             tail = max(OUTPUT_CHARS, len(whole) - OUTPUT_CHARS)
             output = f"{output}\n{whole[tail:]}"
-        if _NOT_RUN.match(output):
+        is_script = event.metadata.get("tool_input", "").startswith('"')
+        if _NOT_RUN.match(output) or (name == _SCRIPT_TOOL and is_script):
             return
         if event.agent == "aider" and name == "aider":
             self._read_aider_note(event, output)
@@ -370,6 +371,9 @@ _STILL_RUNNING = re.compile(
 
 _SHELL_IDS = (*("session_id", "bash_id", "task_id", "shellId", "sessionId", "cell_id"),)
 _COMMAND_FIELDS = ("command", "cmd", "CommandLine", "script")
+
+_SCRIPT_TOOL = "exec"
+"""Codex's tool that runs a script, given as a text; its calls are events as well."""
 
 _LOOKING = word_set(
     """cat cd echo printf grep egrep rg ag head tail sed awk ls find fd wc sort uniq tee

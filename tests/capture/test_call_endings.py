@@ -221,6 +221,10 @@ def test_output_of_a_command_in_the_background_ends_as_its_status_says(
             CallEnd.FAILED,
         ),
         ("codex", "execution error: Io(NotFound)", CallEnd.FAILED),
+        ("codex", "failed in sandbox: denied, exit code: 1", CallEnd.FAILED),
+        ("codex", "write_stdin failed: Unknown process id 9", CallEnd.FAILED),
+        ("codex", "unsupported call: bash", CallEnd.FAILED),
+        ("codex", "Script terminated\nWall time 1.0 seconds\n", CallEnd.FAILED),
         (
             "codex",
             "Script running with cell ID 4\nWall time 1.0 seconds\nOutput:\n",
@@ -255,6 +259,22 @@ def test_what_an_agent_writes_of_a_command_decides(
     # Printed by the program, it says nothing.
     printed = f"{text}\ndone" if agent != "codex" else f"done\n{text}"
     assert read_ending(agent, "bash", printed, has_failed=False).end is CallEnd.OK
+
+
+@pytest.mark.parametrize(
+    ("text", "end"),
+    [
+        ("Exit code: 1\nWall time: 0 seconds\nOutput:\nio error", CallEnd.FAILED),
+        ("apply_patch verification failed: no such lines", CallEnd.FAILED),
+        ("Exit code: 0\nWall time: 0 seconds\nOutput:\nM a.py", CallEnd.OK),
+    ],
+)
+def test_result_of_codex_patching_tool_is_that_of_a_command(
+    text: str, end: CallEnd
+) -> None:
+    assert read_ending("codex", "apply_patch", text).end is end
+    # Other tools that edit may show what is in a file.
+    assert read_ending("codex", "edit", text).end is CallEnd.UNKNOWN
 
 
 def test_results_after_a_command_in_the_background_belong_to_their_calls(

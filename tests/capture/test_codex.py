@@ -31,9 +31,15 @@ OWN = "01990000-0000-7000-8000-00000000000a"
 PARENT = "01980000-0000-7000-8000-00000000000b"
 OLD_TURN = "01985000-0000-7000-8000-000000000001"
 OWN_TURN = "01990000-1000-7000-8000-000000000002"
+DIFF = "@@ -1 +1,2 @@\n-a\n+b\n+c\n"
 
 
-def line(kind: str, second: float, **payload: Any) -> dict[str, Any]:
+def camel_case(name: str) -> str:
+    first, *words = codex_tool_calls.snake_case(name).split("_")
+    return first + "".join(map(str.capitalize, words))
+
+
+def line(kind: str, second: float, /, **payload: Any) -> dict[str, Any]:
     at = f"2025-09-01T10:00:{second:06.3f}Z"
     return {"timestamp": at, "type": kind, "payload": payload}
 
@@ -47,7 +53,7 @@ def item(second: float, kind: str, **fields: Any) -> dict[str, Any]:
     return line("response_item", second, type=kind, **fields)
 
 
-def event(second: float, kind: str, **fields: Any) -> dict[str, Any]:
+def event(second: float, kind: str, /, **fields: Any) -> dict[str, Any]:
     return line("event_msg", second, type=kind, **fields)
 
 
@@ -728,3 +734,95 @@ def test_call_that_starts_a_subagent_names_its_task() -> None:
     assert [e.text for e in items if isinstance(e, Event)] == [
         "spawn_agent: Check the table"
     ]
+
+
+@pytest.mark.parametrize(
+    "names",
+    [str, lambda name: codex_tool_calls.snake_case(name), camel_case],
+    ids=["as written", "snake_case", "camelCase"],
+)
+def test_completed_items_are_read_with_names_of_any_kind(
+    names: Callable[[str], str],
+) -> None:
+    def completed(second: float, kind: str, /, **fields: Any) -> dict[str, Any]:
+        named = {names(name): value for name, value in fields.items()}
+        item = {"type": names(kind), "id": f"c{second}", **named}
+        return event(second, "item_completed", item=item)
+
+    output = [{"type": "inputText", "text": "no such price"}]
+    items = read(
+        meta(),
+        completed(
+            1,
+            "CommandExecution",
+            command=["make"],
+            exit_code=2,
+            aggregated_output="b is wrong",
+        ),
+        completed(
+            2, "DynamicToolCall", tool="look", success=False, contentItems=output
+        ),
+        completed(
+            3, "CollabAgentToolCall", tool="spawnAgent", receiverThreadIds=["t2"]
+        ),
+        completed(4, "SubAgentActivity", kind="started", agentThreadId="t3"),
+    )
+    events = [item for item in items if isinstance(item, Event)]
+    assert [(event.text, event.call_end.value) for event in events] == [
+        ("shell: make\nb is wrong", "failed"),
+        ("look\nno such price", "failed"),
+        ("spawn_agent", "unknown"),
+    ]
+    assert [item for item in items if isinstance(item, SubagentMetadata)] == [
+        SubagentMetadata("codex", OWN, "t2", tool_use_id="c3"),
+        SubagentMetadata("codex", OWN, "t3", tool_use_id="c4"),
+    ]
+
+
+def test_subagent_that_is_written_to_keeps_its_call() -> None:
+    activity = {"event_id": "c7", "agent_thread_id": "t2"}
+    started = event(1, "sub_agent_activity", kind="started", **activity)
+    written = event(2, "sub_agent_activity", kind="interacted", **activity)
+    subagent = SubagentMetadata("codex", OWN, "t2", tool_use_id="c7")
+    assert subagent in read(meta(), started)
+    assert not any(isinstance(i, SubagentMetadata) for i in read(meta(), written))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"a.py": {"type": "update", "unified_diff": DIFF, "move_path": "b.py"}},
+        {"a.py": {"update": {"unified_diff": DIFF, "move_path": "b.py"}}},
+        [
+            {
+                "path": "a.py",
+                "kind": {"type": "update", "move_path": "b.py"},
+                "diff": DIFF,
+            }
+        ],
+    ],
+)
+def test_changes_of_a_renamed_file_are_those_of_its_new_name(changes: object) -> None:
+    ended = event(1, "patch_apply_end", call_id="c1", success=True, changes=changes)
+    (patch,) = read_events(meta(), ended)
+    assert patch.metadata["lines"] == "+2 -1 b.py"
+    assert patch.text == "apply_patch: b.py"
+
+
+def test_failed_web_search_and_the_error_of_a_server_are_read() -> None:
+    search = item(1, "web_search_call", status="failed", action={"query": "prices"})
+    error = {"message": "no such table"}
+    call = {"type": "McpToolCall", "id": "c2", "server": "db", "tool": "query"}
+    failed = event(2, "item_completed", item={**call, "error": error})
+    events = read_events(meta(), search, failed)
+    assert [(event.text, event.is_failed) for event in events] == [
+        ("web_search: prices", True),
+        ("db.query\nno such table", True),
+    ]
+
+
+def test_call_of_a_server_has_the_name_of_the_server() -> None:
+    given = item(1, "function_call", call_id="c1", name="query", arguments="{}")
+    given["payload"]["namespace"] = "mcp__db__"
+    (done,) = read_events(meta(), given, answer(2, "c1", "one row"))
+    assert done.metadata["tool_name"] == "mcp__db__query"

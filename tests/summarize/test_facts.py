@@ -705,3 +705,22 @@ def test_any_text_is_read_quickly(text: str) -> None:
 def test_a_change_names_the_event_that_made_it() -> None:
     event = call("Write", {"file_path": "a.py", "content": "a"})
     assert read_facts([event]).files == (FileChange("a.py", 1, 0, event.event_id),)
+
+
+def test_script_does_nothing_but_by_its_calls() -> None:
+    script = 'const r = await tools.exec_command({cmd: "git commit -m Fix"}); text(r)'
+    failed = call("exec", json.dumps(script), "Script failed\n", call_end="failed")
+    assert not read_facts([failed]).failed_commands
+    patching = "tools.apply_patch(`*** Begin Patch\n*** Add File: a.py\n+x\n`)"
+    assert not read_facts([call("exec", json.dumps(patching), "ok")]).files
+    typed = call("exec", {"command": "make"}, "no", call_end="failed")
+    assert [line.text for line in read_facts([typed]).failed_commands] == ["make"]
+
+
+def test_patch_changes_the_file_under_its_new_name() -> None:
+    patch = (
+        "*** Begin Patch\n*** Update File: a.py\n*** Move to: b.py\n@@\n-x\n+y\n"
+        "*** End Patch"
+    )
+    (change,) = read_facts([call("apply_patch", json.dumps(patch))]).files
+    assert (change.path, change.added, change.removed) == ("b.py", 1, 1)

@@ -47,6 +47,7 @@ from memtui.capture.formats.codex_tool_calls import (
     content_text,
     image_placeholder,
     join_parts,
+    snake_case,
 )
 from memtui.capture.formats.jsonl import (
     COMPRESSED,
@@ -104,6 +105,7 @@ _COPIED_WITHIN_MS = 1000
 """A copy is written at once: after a longer pause it is over."""
 
 _TURN_KINDS = ("task_started", "turn_started", "turn_context")
+_SUBAGENT_STARTS = ("collab_agent_spawn_end", "sub_agent_activity", "SubAgentActivity")
 _SUBAGENT_KIND_FIELDS = ("agent_role", "agent_nickname")
 
 
@@ -176,7 +178,10 @@ class _CodexRecord:
         name = as_text(payload.get("type")) or ("message" if "role" in payload else "")
         item = payload.get("item")
         if name == "item_completed" and isinstance(item, dict):
-            name = as_text(item.get("type"))
+            # Names are in PascalCase, camelCase or snake_case.
+            words = snake_case(as_text(item.get("type"))).split("_")
+            name = "".join(map(str.capitalize, words))
+            item = {snake_case(field): value for field, value in item.items()}
             return cls(name, f"{kind}/item_completed/{name}", item)
         return cls(name, f"{kind}/{name}", payload, kind != "event_msg")
 
@@ -251,9 +256,9 @@ class _RolloutReader(SessionReader):
             yield SkippedRecord(_COPIED, line)
         elif kind not in READ_KINDS:
             self._learn(rollout, at)
-            if kind == "collab_agent_spawn_end":
+            if kind in _SUBAGENT_STARTS:
                 yield from self._subagent_started(payload)
-            is_fact = kind in ("thread_name_updated", "collab_agent_spawn_end")
+            is_fact = kind == "thread_name_updated" or kind in _SUBAGENT_STARTS
             yield SkippedRecord(rollout.label, line, is_stored_elsewhere=is_fact)
         else:
             yield from self._read(rollout, line, self.builder.parse_time(time))
@@ -280,8 +285,9 @@ class _RolloutReader(SessionReader):
 
     def _subagent_started(self, fields: Fields) -> Iterator[ParsedItem]:
         """Read the start of a subagent, whose own file does not name the call."""
-        thread_id = as_text(fields.get("new_thread_id"))
-        if thread_id and self._thread.session_id:
+        thread_id = first_text(fields, "new_thread_id", "agent_thread_id")
+        is_start = fields.get("kind", "started") == "started"
+        if thread_id and is_start and self._thread.session_id:
             yield SubagentMetadata(
                 AGENT,
                 self._thread.session_id,

@@ -68,6 +68,7 @@ UNKNOWN_IMAGE = "[image]"
 _MAX_ADDRESS_CHARS = 300
 """A longer address of an image is its bytes."""
 
+_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _IMAGE_TAG = re.compile(r"<image(?: name=[^<>]*)?>|</image>")
 
 
@@ -83,12 +84,20 @@ class CompleteCall(NamedTuple):
 
 
 def call_key(fields: Fields) -> str:
-    return as_text(fields.get("call_id") or fields.get("id"))
+    return first_text(fields, "call_id", "id", "event_id")
+
+
+def snake_case(name: str) -> str:
+    """Return a name in snake_case: ``exitCode`` as ``exit_code``."""
+    return _CAPITAL.sub("_", name).lower()
 
 
 def parse_call(fields: Fields) -> tuple[str, object]:
     kind, function = as_text(fields.get("type")), as_object(fields.get("function"))
     name = first_text(fields, "name") or first_text(function, "name")
+    namespace = as_text(fields.get("namespace"))
+    if namespace.startswith("mcp__"):
+        name = f"{namespace.rstrip('_')}__{name}"
     if kind == "local_shell_call":
         return name or "shell", fields.get("action")
     if kind == "tool_search_call":
@@ -134,7 +143,7 @@ def parse_complete_call(kind: str, fields: Fields) -> CompleteCall:
         command = _only(fields, "command")
         return CompleteCall("shell", command, text or _output(fields), ending)
     if kind == "patch_apply_end":
-        paths = {"path": [*as_object(fields.get("changes"))]}
+        paths = {"path": [path for path, _, _ in _changes(fields)]}
         lines = count_patched_lines(fields)
         return CompleteCall("apply_patch", paths, _output(fields), ending, lines)
     if kind == "mcp_tool_call_end":
@@ -144,25 +153,21 @@ def parse_complete_call(kind: str, fields: Fields) -> CompleteCall:
         name = as_text(fields.get("tool"))
         return CompleteCall(name, fields.get("arguments"), text, ending)
     if kind == "collab_agent_call":
-        name, prompt = as_text(fields.get("tool")), _only(fields, "prompt")
+        name = snake_case(as_text(fields.get("tool")))
+        prompt = _only(fields, "prompt")
         states = as_text(fields.get("agents_states") or None)
         return CompleteCall(name, prompt, states, ending)
     if kind == "view_image_tool_call":
         return CompleteCall("view_image", _only(fields, "path"), "", ending)
     if kind == "web_search_end":
-        return _parse_web_search(fields)
-    return _parse_image_generation(fields)
+        return _parse_web_search(fields, ending)
+    return _parse_image_generation(fields, ending)
 
 
 def count_patched_lines(fields: Fields) -> str:
     """Return the lines that a patch changed in each file: "+12 -3 src/a.py"."""
     counts: list[str] = []
-    changes = as_object(fields.get("changes"))
-    for path, value in list(changes.items())[:MAX_PATCHED_FILES]:
-        change = as_object(value)
-        # Older rollouts nest the change: {"update": {"unified_diff": …}}.
-        kind = as_text(change.get("type")) or next(iter(change), "")
-        change = change if "type" in change else as_object(change.get(kind))
+    for path, kind, change in _changes(fields):
         if diff := change.get("unified_diff"):
             count = count_diff_lines(diff)
         else:
@@ -173,7 +178,27 @@ def count_patched_lines(fields: Fields) -> str:
     return "\n".join(counts)
 
 
-def _parse_web_search(fields: Fields) -> CompleteCall:
+def _changes(fields: Fields) -> Iterator[tuple[str, str, Fields]]:
+    """Yield the path that each changed file has now, the kind of change, its fields."""
+    changes = fields.get("changes")
+    paths = (as_text(change.get("path")) for change in as_objects(changes))
+    listed = zip(paths, as_objects(changes), strict=True)
+    for path, value in list(as_object(changes).items() or listed)[:MAX_PATCHED_FILES]:
+        change = as_object(value)
+        if "kind" in change:
+            # {"path": …, "kind": {"type": "update", "move_path": …}, "diff": …}
+            kind = change["kind"]
+            kinds = as_object(kind) or {"type": kind}
+            change = {"unified_diff": change.get("diff"), **kinds}
+        elif "type" not in change:
+            # {path: {"update": {"unified_diff": …}}}
+            kind = next(iter(change), "")
+            change = {**as_object(change.get(kind)), "type": kind}
+        moved = as_text(change.get("move_path"))
+        yield moved or path, as_text(change.get("type")), change
+
+
+def _parse_web_search(fields: Fields, ending: Ending) -> CompleteCall:
     inner = as_object(fields.get("action")) or fields
     query = {
         name: inner[name]
@@ -184,14 +209,14 @@ def _parse_web_search(fields: Fields) -> CompleteCall:
         " ".join(filter(None, (as_text(page.get("title")), as_text(page.get("url")))))
         for page in as_objects(fields.get("results"))
     ]
-    return CompleteCall("web_search", query, "\n".join(filter(None, lines)))
+    return CompleteCall("web_search", query, "\n".join(filter(None, lines)), ending)
 
 
-def _parse_image_generation(fields: Fields) -> CompleteCall:
+def _parse_image_generation(fields: Fields, ending: Ending) -> CompleteCall:
     path, data = as_text(fields.get("saved_path")), fields.get("result")
     image = path or (f"data:image,{data}" if isinstance(data, str) else None)
     prompt = {"prompt": as_text(fields.get("revised_prompt"))}
-    return CompleteCall("image_generation", prompt, image_placeholder(image))
+    return CompleteCall("image_generation", prompt, image_placeholder(image), ending)
 
 
 def _parse_mcp_call(fields: Fields, ending: Ending) -> CompleteCall:
@@ -200,7 +225,8 @@ def _parse_mcp_call(fields: Fields, ending: Ending) -> CompleteCall:
     name, arguments = ".".join(filter(None, names)), call.get("arguments")
     result = fields.get("result")
     if not isinstance(result, Mapping):
-        result = {"Err": result or fields.get("error")}
+        error = fields.get("error")
+        result = {"Err": result or as_object(error).get("message", error)}
     value = result.get("Ok", result if "content" in result else None)
     if isinstance(value, Mapping):
         text = result_text(value.get("content"))
@@ -239,7 +265,7 @@ def content_parts(content: object) -> Iterator[tuple[str, bool]]:
         if isinstance(block, str):
             yield block, False
         elif isinstance(block, dict):
-            kind, url = block.get("type"), block.get("image_url")
+            kind, url = block.get("type"), block.get("image_url", block.get("imageUrl"))
             # What was spoken has a transcript.
             spoken = first_text(block, "text", "transcript")
             text, *more = _IMAGE_TAG.split(spoken)

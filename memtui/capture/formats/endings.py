@@ -79,11 +79,21 @@ def _find_exit_status(
     return match[match.lastindex or 0] if match else None
 
 
+_PATCHING_COMMAND = "apply_patch"
+"""Codex's editing tool, whose results are those of a command."""
+
 _REFUSALS = {
     "claude-code": ((re.compile(r"\A\[Request interrupted by user"), "interrupted"),),
     "codex": (
         (re.compile(r"\A(?:Wall time: [^\n]*\n)?aborted by user\b"), "aborted"),
         (re.compile(r"\A[^\n]{0,80}\brejected by user\b"), "rejected"),
+        (
+            re.compile(
+                r"\A(?:unsupported (?:custom tool )?call: "
+                r"|failed to parse function arguments: )"
+            ),
+            "failed",
+        ),
     ),
 }
 """How the results of any tool begin that the user stopped or did not allow."""
@@ -113,8 +123,14 @@ _STATUS_PLACES = {
             ),
             "background",
         ),
-        (re.compile(r"\AScript failed\n"), "failed"),
-        (re.compile(r"\A(?:exec_command failed for `|execution error: )"), "failed"),
+        (re.compile(r"\AScript (failed|terminated)\n"), "failed"),
+        (
+            re.compile(
+                r"\A(?:exec_command failed for `|execution error: |failed in sandbox: "
+                r"|write_stdin failed: |apply_patch verification failed: )"
+            ),
+            "failed",
+        ),
     ),
     "copilot-cli": (
         (
@@ -180,7 +196,7 @@ def read_ending(
 ) -> Ending:
     """Return how a call ended, by what its record states and by its result's text."""
     places = [*_REFUSALS.get(agent, ())]
-    if not tool_name or is_command(tool_name):
+    if not tool_name or is_command(tool_name) or tool_name == _PATCHING_COMMAND:
         places += _STATUS_PLACES.get(agent, ())
         if exit_status is None:
             exit_status = _find_exit_status(agent, tool_name, text, has_failed)
