@@ -256,9 +256,10 @@ class _RolloutReader(SessionReader):
             yield SkippedRecord(_COPIED, line)
         elif kind not in READ_KINDS:
             self._learn(rollout, at)
-            if kind in _SUBAGENT_STARTS:
-                yield from self._subagent_started(payload)
-            is_fact = kind == "thread_name_updated" or kind in _SUBAGENT_STARTS
+            is_start = kind in _SUBAGENT_STARTS
+            started = [*self._subagent_started(payload)] if is_start else []
+            yield from started
+            is_fact = bool(started) or kind == "thread_name_updated"
             yield SkippedRecord(rollout.label, line, is_stored_elsewhere=is_fact)
         else:
             yield from self._read(rollout, line, self.builder.parse_time(time))
