@@ -150,7 +150,7 @@ class QuoteSearch:
                 result,
                 tuple(_add_segments(distinct, hits)),
                 _coverage(query, terms.values()),
-                () if unknown_names else self._list_unknown(query, terms.values()),
+                () if unknown_names else self._ranker.list_unknown(query),
             )
 
     def _find_later(self, query: Query, quotes: Sequence[Hit]) -> Hit | None:
@@ -200,19 +200,12 @@ class QuoteSearch:
         quote = _quote(whole, event, sentences.text(passage))
         return replace(quote, score=min(hit.score, best.score))
 
-    def _list_unknown(
-        self, query: Query, sessions: Iterable[set[str]]
-    ) -> tuple[str, ...]:
-        """Return the specific words that no message has; the sessions searched have
-        these terms."""
-        anywhere = Query("", filters=replace(EVERYTHING, scope=query.filters.scope))
-        return tuple(
-            word.text
-            for word in query.words
-            if word.is_specific
-            and not any(map(word.matches, sessions))
-            and not self._ranker.rank(replace(anywhere, words=(word,))).hits
-        )
+    def list_unknown(self, text: str, filters: Filters = EVERYTHING) -> tuple[str, ...]:
+        """Return the specific words of a query that no message contains, as typed."""
+        query = parse_with_dates(text, self._clock(), self._zone, filters)
+        with database.connection():
+            query, unknown_names = resolve_names(query)
+            return () if unknown_names else self._ranker.list_unknown(query)
 
 
 def _coverage(query: Query, sessions: Iterable[set[str]]) -> float:

@@ -15,6 +15,7 @@ from itertools import pairwise
 
 from memtui.errors import SearchError
 from memtui.model.events import Event, EventRole, to_ms
+from memtui.model.filters import EVERYTHING
 from memtui.model.hit import MIN_GOOD
 from memtui.search.message_index import (
     MAX_PER_TERM,
@@ -110,7 +111,7 @@ class Ranking:
     idfs: dict[str, float] = field(default_factory=dict)
     """The inverse document frequency of each term, complete identifiers excepted."""
     unknown: list[str] = field(default_factory=list)
-    """The terms that no message contains."""
+    """The terms that neither a message nor the name of a session contains."""
     notes: list[str] = field(default_factory=list)
     total: int = 0
     """The number of messages and sessions that have a word of the query."""
@@ -162,6 +163,17 @@ class MessageRanker:
         add_unindexed(matches, passing, query, with_tools=with_tools)
         self._score(matches, query, ranking, one_per_session=one_per_session)
         return ranking
+
+    def list_unknown(self, query: Query) -> tuple[str, ...]:
+        """Return the specific words that nothing of the query's scope has, as typed.
+
+        A word that only other times or roles have is known.
+        """
+        words = tuple(word for word in query.words if word.is_specific)
+        filters = replace(EVERYTHING, scope=query.filters.scope)
+        ranking = self.rank(Query("", words=words, filters=filters))
+        unknown = {*ranking.unknown}
+        return tuple(word.text for word in words if unknown.issuperset(word.terms))
 
     def count_more(self, hits: Iterable[RankedHit], query: Query) -> dict[int, int]:
         """Count what else the sessions of messages have, by the sessions' numbers.
@@ -259,8 +271,8 @@ class MessageRanker:
         ranking.idfs = {term.term: idf for term, idf in idfs if not term.is_whole}
         ranking.unknown = [
             term.term
-            for term, count in zip(matches.terms, matches.frequencies, strict=True)
-            if not (count or term.is_whole)
+            for bit, term in enumerate(matches.terms)
+            if not (term.is_whole or scorer.has_term(bit))
         ]
         ranking.total = len(messages) if query.needs_text else matches.total
         ranking.has_more = bool(matches.common) and not query.needs_text
@@ -405,6 +417,14 @@ class Scorer:
         }
         self.sessions = self._score_sessions()
         """The score of each session that matches; the best is 1."""
+
+    def has_term(self, bit: int) -> bool:
+        """Return whether a message, a call or the texts of a session have a term."""
+        return (
+            self._matches.frequencies[bit] > 0
+            or any(weights[bit] for weights in self._text_weights.values())
+            or any(row.mask >> bit & 1 for row in self._matches.candidates)
+        )
 
     def score(self, candidate: Candidate, factor: float = 1.0) -> float:
         """Return the score of a message; the weight of its role times a factor

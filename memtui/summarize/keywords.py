@@ -101,7 +101,7 @@ def _is_excluded(name: str) -> bool:
         or (len(name) < MIN_CHARS and name[0] < FIRST_SYLLABIC)
         or folded in stopwords.STOP_WORDS
         or folded in stopwords.GENERIC_WORDS
-        or folded in stopwords.RUSSIAN_FUNCTION_WORDS
+        or folded in stopwords.FUNCTION_WORDS
         or analyzer.is_unspaced(name)
     )
 

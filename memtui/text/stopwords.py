@@ -30,72 +30,130 @@ STOP_WORDS = word_set(
 
 GENERIC_WORDS = word_set(
     """
-    aber above absolutely actual actually add added added. adding additional agent ahhhh
-    alle alles allow already another answer anything appear appears approach appropriate
+    aber above absolutely actual actually add added added. adding additional agent
+    ahhhh allow already another answer anything appear appears approach appropriate
     appropriately ask asked asking assigned assistant async automatically available
-    await back based bash basic basically been behind below better between beyond big
-    bin bit both build bunx call called cannot case cat cause change changed changes
-    check checking class claude clean cleaning clear close code com command commit
-    committed complete completed completely comprehensive conditionally const contain
-    containing contains content contents context continue continued conversation correct
-    correctly could create created creating critical crucial current currently dann data
-    default deleting detailed details dev diese dieser dieses different directly
-    directory dist documents doing don't done durch easily echo edit edited editing
-    edits effective efficient efficiently either else end enhance enhanced enhancement
-    enhancements ensure eof error errors especially etc everything exact exactly examine
-    example excited exist existing exit expected expects explain explained explicit
-    explicitly export fail failed failing fails failures false feature few file file's
-    files final finally find first fix fixed fixes fixing focused follow follow-up
-    following found full fully func function functionality git github give given glob
-    goes good great grep handle handled handles handling head help here high home
-    however http https i'll identified identify immediately implement implementation
-    implemented implementing implicitly import import: important improvement
-    improvements incl include including indeed index info input instead interface
-    interpreted introduced issue issues item items kann key kind know können landed last
-    later latest left less let's level lib likely line line: lines list locations long
-    longer look looking looks low made main make makes making may maybe means mentioned
-    message method might missing modified move moved multiple must müssen name need
-    needed needs never new next nice node_modules non none note nothing npx null number
-    nur object obvious often okay old one's oneline onto open option optionally order
-    org others output overall part pass passed passes passing path pedantic per perfect
-    perhaps perspective perspectives place plan please point possible pre-existing
-    previous previously print probably problem proceed project proper properly
-    properties provide public put quick quickly quite rather read ready real really
-    recommendation recommendations recommended relevant remaining remove removed
-    removing renamed replace replaced reply request required resolved response result
-    result: results return returns review right robust rtk run running same save schon
-    second section see seems sehr set setup several shall should show shows sich side
-    sie similar simple since sind single size small someone something sometimes soon
-    specialized specific src standard start started state statement status stay stderr
-    stdout step steps still string stuff success successful successfully successfully.
-    such summarize summary sure system take takes task tasks tell test tested testing
-    tests text therefore thing think thoroughly though three time times tmp tmp/ todo
-    todos todowrite together tool top total touching toward tries true try turn two type
-    types ultrathink undefined under understand understanding unless unrelated unter
-    update updated updated. updated: updates updating use used user user's users uses
-    using usr usually value values var various verified verify verifying version wait
-    want wants way wc webfetch wenn werden whether whole work working works would write
-    writing written wrong wurde wurden www xargs yet you're über
+    await back based bash basic basically been behind below better between beyond
+    big bin bit both build bunx call called cannot case cat cause change changed
+    changes check checking class claude clean cleaning clear close code com command
+    commit committed complete completed completely comprehensive conditionally const
+    contain containing contains content contents context continue continued
+    conversation correct correctly could create created creating critical crucial
+    current currently data default deleting detailed details dev different directly
+    directory dist documents doing don't done easily echo edit edited editing edits
+    effective efficient efficiently either else end enhance enhanced enhancement
+    enhancements ensure eof error errors especially etc everything exact exactly
+    examine example excited exist existing exit expected expects explain explained
+    explicit explicitly export fail failed failing fails failures false feature few
+    file file's files final finally find first fix fixed fixes fixing focused follow
+    follow-up following found full fully func function functionality git github give
+    given glob goes good great grep handle handled handles handling head help here
+    high home however http https i'll identified identify immediately implement
+    implementation implemented implementing implicitly import import: important
+    improvement improvements incl include including indeed index info input instead
+    interface interpreted introduced issue issues item items key kind know landed
+    last later latest left less let's level lib likely line line: lines list
+    locations long longer look looking looks low made main make makes making may
+    maybe means mentioned message method might missing modified move moved multiple
+    must name need needed needs never new next nice node_modules non none note
+    nothing npx null number object obvious often okay old one's oneline onto open
+    option optionally order org others output overall part pass passed passes
+    passing path pedantic per perfect perhaps perspective perspectives place plan
+    please point possible pre-existing previous previously print probably problem
+    proceed project proper properly properties provide public put quick quickly
+    quite rather read ready real really recommendation recommendations recommended
+    relevant remaining remove removed removing renamed replace replaced reply
+    request required resolved response result result: results return returns review
+    right robust rtk run running same save second section see seems set setup
+    several shall should show shows side sie similar simple since sind single size
+    small someone something sometimes soon specialized specific src standard start
+    started state statement status stay stderr stdout step steps still string stuff
+    success successful successfully successfully. such summarize summary sure system
+    take takes task tasks tell test tested testing tests text therefore thing think
+    thoroughly though three time times tmp tmp/ todo todos todowrite together tool
+    top total touching toward tries true try turn two type types ultrathink
+    undefined under understand understanding unless unrelated update updated
+    updated. updated: updates updating use used user user's users uses using usr
+    usually value values var various verified verify verifying version wait want
+    wants way wc webfetch whether whole work working works would write writing
+    written wrong www xargs yet you're
     """
 )
 """Words too common in programming to be keywords."""
 
-RUSSIAN_FUNCTION_WORDS = word_set(
+FUNCTION_WORDS = word_set(
     """
-    а без будем будет буду будут бы был была были было быть в вам вас ваш весь во вот
-    все всем всех всю вся всё вы где да давай давайте для до должен должна должно должны
-    его ему если есть ещё же за зачем здесь и из или к как какой ко когда которая
-    которое которые который кто куда ли либо между меня мне могу можем может можете
-    можешь можно мой мою моя моё мы на надо нам нас наш наша наше не него ней нет никто
-    ним ними ничего но ну нужен нужна нужно нужны о об один одна одно она они оно опять
-    от очень перед по под пожалуйста пока после посмотри потом потому почему поэтому при
-    про просто решил решила решили с сам сама сами само свои свой свою сделай сделать
-    себе себя сейчас снова со спасибо так такая также такие такое такой там твой тебя
-    теперь тех тогда того тоже той только том тот ты у уже хотя чем через что чтоб чтобы
-    эта эти этим этих это этого этой этом этот эту я
+    achter adonde adónde afin agli agora ahora ainda alcuni algo algum alguma
+    algumas algunas alguno algunos alguns algún alla alle alleen allem allen aller
+    alles allo allora alors altijd anche ancora ander andere anderen anders antes
+    apenas après aquel aquela aquele aquella aquellas aquello aquellos aquilo aquí
+    así através até aucun aucune aufs aujourd'hui aunque aussi autre autres aux
+    avaient avait avant avec avere aveva avevano avez avoir avons aún bajo beide
+    beim bist bitte c'est c'è cada cela celle celles celui ces cette ceux chaque
+    chez cioè combien comme comment como contra cosa cosi così cual cuales cualquier
+    cuando cuanta cuanto cujo cuál cuáles cuándo cuánta cuánto cuántos cómo d'un
+    d'une daar daarom dabei dadurch dafür dagegen dagli daher dalla dalle damit
+    danach dann daran darauf daraus darf darin darum darunter dazu debe debemos
+    deben debería degli dein deine deinem deinen deiner deja dela dele deles dell
+    della delle dello denen denn depois depuis deren derselbe desde deshalb dessa
+    desse dessen desta deste devait deve devem devo devons deze dich diese dieselbe
+    diesem diesen dieser dieses disso doch doen doit donc donde dont dopo dort
+    dunque durante durch durfte déjà dónde ebenfalls eens eerst eigentlich einmal
+    elas eles elke ellas elles ellos encore entonces entre então eran erano eras
+    eres es-tu esas esos essa essas esse essere esses est-ce est-il esta estaba
+    estaban estado estamos estar estas este estes esto estos está están estás estão
+    etwas euch euer eure eux faire fait faut fazer fino foram fue fueron furent
+    geben geen gegen geweest gewesen gibt già gracias haar habe haben habt había
+    habían hace hacemos hacer hacia hanno hast hasta hat hatte hatten hattest hattet
+    hebben hebt heeft hemos hinter hizo hoe hoeveel ieder iets ihm ihn ihnen ihre
+    ihrem ihren ihrer ihres immer irgendwie isso isto j'ai jede jedem jeden jeder
+    jedes jemals jemand jene jetzt jouw jullie jusque já kan kann kannst kon konnte
+    konnten kunnen können könnte könnten l'on laquelle lassen lequel lesquels leur
+    leurs loro lors lorsque luego lui là maar machen macht mais manche meer mehr
+    mein meine meinem meinen meiner meno mentre mes mesmo meus mich miei mientras
+    mijn minha mir misma mismo moet moeten moins molto mucho muito muss musst musste
+    mussten muy más même mêmes möchte müssen n'est naar nach neben nein nella nelle
+    nello nenhum nichts nie niemand niet niets ninguna ninguno ningún nog nos
+    nosotros nossa nossas nosso nossos nostra nostre nostri nostro notre nuestra
+    nuestras nuestro nuestros numa nun nunca nur não nós ob oben obwohl ogni ohne
+    omdat onde onder onze oppure otra otras otro otros outra outro où parce parmi
+    pela pelas pelo pelos pendant perché perciò pero però peut peuvent più plusieurs
+    poco pode podem podemos pois porque porquê possiamo posso pourquoi pouvait
+    pouvons puede pueden pues puis puisque può qu'est qu'est-ce qu'il qu'on quais
+    qual qualche quale quali quand quando quanti quanto quantos quel quella quelle
+    quelles quelli quello quelque quelques quels quem questa queste questi questo
+    quien quienes quindi quién quiénes quoi qué reeds sans sarà schon según sehr
+    seid sein seine seinem seinen seiner seit seja sempre senza serait será ses
+    seulement seus sich sido siempre sino sobre sogar soit soll sollen sollte
+    sollten somit sommes somos sondern sono sonst sont sopra sotto sous sowie stata
+    stati stato statt suas sugli suis sulla suoi são sí só sólo también também
+    tampoco tandis tanto tegen telle temos tenemos tener tenía tes tiene tienen
+    tinha toch toda todas todavía toen toujours tous toute toutes tras trop trotz
+    trotzdem très tudo tussen tutta tutte tutti tutto tuvo té unas unos uns unser
+    unsere unserem unseren unserer unter usted ustedes vamos vanaf veel vers viel
+    viele você vocês vom voor vos vostra vostro votre waar waarom waarvoor wann
+    wanneer waren warst warum weer wegen weil weiter welche welchem welchen welcher
+    welches welk welke wem wen wenn wer werd werde werden weshalb wessen wieder
+    wieso wij willst wo wobei wodurch wofür woher wohin womit wonach woran worauf
+    woraus worden wordt worin worum worüber wovon wozu wurde wurden während würde
+    würden y-a-t-il zelf zich zij zijn zoals zonder zouden zum zur zwar zwischen à
+    às ça è é él éramos étaient étais était été être über
+    а без будем будет буду будут бы был была были было быть в вам вас ваш весь во
+    вот все всем всех всю вся всё вы где да давай давайте для до должен должна
+    должно должны его ему если есть ещё же за зачем здесь и из или к как какой ко
+    когда которая которое которые который кто куда ли либо между меня мне могу можем
+    может можете можешь можно мой мою моя моё мы на надо нам нас наш наша наше не
+    него ней нет никто ним ними ничего но ну нужен нужна нужно нужны о об один одна
+    одно она они оно опять от очень перед по под пожалуйста пока после посмотри
+    потом потому почему поэтому при про просто решил решила решили с сам сама сами
+    само свои свой свою сделай сделать себе себя сейчас снова со спасибо так такая
+    также такие такое такой там твой тебя теперь тех тогда того тоже той только том
+    тот ты у уже хотя чем через что чтоб чтобы эта эти этим этих это этого этой этом
+    этот эту я
     """
 )
-"""Russian words that connect, point or ask."""
+"""Words of German, French, Spanish, Portuguese, Italian, Dutch and Russian that
+connect, point or ask, without short ones that mean something else in English."""
 
 VAGUE_WORDS = word_set(
     """
@@ -147,8 +205,8 @@ KOREAN_FUNCTION_WORD = re.compile(
 
 
 def is_function_word(word: str) -> bool:
-    """Return whether a Russian or Korean word says nothing about a topic."""
-    return word in RUSSIAN_FUNCTION_WORDS or bool(KOREAN_FUNCTION_WORD.fullmatch(word))
+    """Return whether a word of another language says nothing about a topic."""
+    return word in FUNCTION_WORDS or bool(KOREAN_FUNCTION_WORD.fullmatch(word))
 
 
 KOREAN_PARTICLE = re.compile(

@@ -424,7 +424,12 @@ class LineWriter:
         return f"{start} {about}{mark(item)}{role}{snippet}{end}"
 
     def event(self, item: Item) -> str:
-        """Write an event; further lines of its text are indented."""
+        """Write an event; further lines of its text are indented.
+
+        One in short form has its id, which opens it, in place of the time and the tool.
+        """
+        if "is_short" in item:
+            return f"{item['id']} {item['role']}: {item['text']}"
         call = ", ".join(item[key] for key in ("tool_name", "ending") if key in item)
         tool = f" ({call})" if call else ""
         text = "\n    ".join(item["text"].splitlines())

@@ -29,10 +29,7 @@ Item = dict[str, Any]
 
 MORE = "ask for more tokens"
 
-CUT_TEXTS = (
-    "[…+N] stands for N characters; expand_grip EVENT_ID before=0 after=0, with this"
-    " text_offset, reads on"
-)
+CUT_TEXTS = "[…+N]: expand_grip ID before=0 after=0, with this text_offset, reads on"
 
 NOTHING_KEPT = "No conversations yet. Import past sessions: memtui import"
 

@@ -120,7 +120,7 @@ def route(
         for period in understood
         if not period["is_met"]
     ]
-    missing += [] if unknown_notes else list_unknown(quoted)
+    missing += [] if unknown_notes else list_unknown(quoted.unknown)
     starts = [node.start_time for node in covering]
     missing += note_earlier_starts(parsed.periods, starts)
     # The times are in the head.

@@ -13,7 +13,6 @@ from memtui.model.quantities import plural
 from memtui.search import query as search_query
 from memtui.search import snippets
 from memtui.search.query import NEWEST_LISTED, NOTHING_STORED, Query
-from memtui.search.quotes import QuoteResult
 from memtui.services import browse, memories
 from memtui.services.memories import Memory
 from memtui.text import analyzer, date_format
@@ -34,7 +33,10 @@ def teleport(
     return Reply(
         {"hits": add_verdicts(items, result.hits)},
         LineWriter(workspace.zone).hit,
-        notes=search_notes(result, "" if result.hits else nothing_found(scope)),
+        notes=[
+            *list_unknown(workspace.quotes.list_unknown(query, Filters(scope=scope))),
+            *search_notes(result, "" if result.hits else nothing_found(scope)),
+        ],
     )
 
 
@@ -53,7 +55,11 @@ def search_memory(
     return Reply(
         {"hits": hits, "tool_output": formatting.quotes(in_tools)},
         LineWriter(workspace.zone).hit,
-        notes=[*note, *list_unknown(quoted), *search_notes(quoted.sessions, nothing)],
+        notes=[
+            *note,
+            *list_unknown(quoted.unknown),
+            *search_notes(quoted.sessions, nothing),
+        ],
     )
 
 
@@ -77,7 +83,11 @@ def search_sessions(
         {"hits": hits, "tool_output": formatting.message_hits(in_tools)},
         LineWriter(workspace.zone).message_hit,
         {"query": query},
-        notes=[*note, *search_notes(result, nothing)],
+        notes=[
+            *note,
+            *list_unknown(workspace.quotes.list_unknown(query, filters)),
+            *search_notes(result, nothing),
+        ],
         details="window",
         shorten=formatting.shorten_message_hit,
     )
@@ -138,9 +148,9 @@ def nothing_found(scope: Scope = ALL) -> str:
     return f"{where} matches. Fewer or other words find more; so does browsing."
 
 
-def list_unknown(quoted: QuoteResult) -> list[str]:
+def list_unknown(words: Sequence[str]) -> list[str]:
     """Return the note on words of the question that no message contains."""
-    return [f"In no message: {', '.join(quoted.unknown)}."] if quoted.unknown else []
+    return [f"In no message: {', '.join(words)}."] if words else []
 
 
 def search_notes(result: Hits, nothing: str = "") -> list[str]:
@@ -203,7 +213,7 @@ def retrieve_memory(
     return Reply(
         {"memories": items},
         markdown,
-        notes=[*list_unknown(quoted), *search_notes(result, nothing)],
+        notes=[*list_unknown(quoted.unknown), *search_notes(result, nothing)],
         separator="\n\n",
         details="details",
         multiline="details",

@@ -15,7 +15,7 @@ from memtui.text import dates, fencing
 from memtui.tools import formatting
 from memtui.tools.envelope import error_info
 from memtui.tools.formatting import LineWriter
-from memtui.tools.replies import NO_TIME, NO_TOKEN, Item, Reply, shorten_texts
+from memtui.tools.replies import NO_TIME, NO_TOKEN, Item, Reply, cut, shorten_texts
 
 if TYPE_CHECKING:
     from memtui.workspace import Workspace
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 EVENT_CHARS = 400
 """The texts of events are cut no shorter than this before some are left out."""
 
-EXCERPT_CHARS, NEIGHBOR_SHARE = 120, 3
-"""The same for the events of a citation; those around it are cut to a third of it."""
+EXCERPT_CHARS, NEIGHBOR_SHARE = 120, 6
+"""The same for the events of a citation; those around it are cut to a sixth of it."""
 
 HEAD_CHARS = 60
 """The title of the session above the events of a citation is cut to this."""
@@ -304,8 +304,12 @@ def expand_grip(
     cited = {item["id"] for item in lists["excerpt"]}
 
     def shorten(item: Item, chars: int) -> Item:
-        chars = chars if item["id"] in cited else chars // NEIGHBOR_SHARE
-        return formatting.shorten_event(item, chars, grip.excerpt)
+        if item["id"] in cited:
+            return formatting.shorten_event(item, chars, grip.excerpt)
+        if len(item["text"]) <= chars // NEIGHBOR_SHARE:
+            return item
+        text = cut(formatting.one_line(item["text"]), chars // NEIGHBOR_SHARE)
+        return item | {"text": text, "is_short": True}
 
     head: Item = {"grip": formatting.grip(grip)}
     lines, head_lines = LineWriter(workspace.zone), []

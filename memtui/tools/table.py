@@ -65,6 +65,8 @@ class Parameter:
     max_chars: int = MAX_TEXT_CHARS
 
     def schema(self) -> dict[str, Any]:
+        """Return its JSON schema. Bounds are left out, as each agent reads all schemas
+        at each start: the error of a value out of bounds states them."""
         choices = {"enum": list(self.choices)} if self.choices else {}
         texts = {"type": "string"} | choices
         fields = {
@@ -72,9 +74,6 @@ class Parameter:
             "items": texts if self.type == "array" else None,
             "additionalProperties": texts if self.type == "object" else None,
             "description": self.description,
-            "minimum": self.minimum,
-            "maximum": self.maximum,
-            "maxLength": None if self.max_chars == MAX_TEXT_CHARS else self.max_chars,
             "default": self.default,
         } | (choices if self.type != "array" else {})
         return {key: value for key, value in fields.items() if value not in (None, "")}
@@ -179,7 +178,7 @@ class Tool:
         return reply
 
 
-def _number(name: str, description: str, maximum: int = 10_000_000) -> Parameter:
+def _number(name: str, description: str = "", maximum: int = 10_000_000) -> Parameter:
     least = 1 if name == "limit" else 0
     return Parameter(name, description, "integer", minimum=least, maximum=maximum)
 
@@ -189,29 +188,29 @@ PARAMETERS: Final = {
     for parameter in (
         Parameter(
             "query",
-            'words to find; also "an exact phrase", -without, project:NAME,'
-            " agent:codex, after:2025-03, last week",
+            'also "exact phrase", -without, project:NAME, agent:codex, after:2025-03,'
+            " last week",
         ),
         Parameter("question", "the whole question"),
-        Parameter("path", "the path, or the end of it"),
-        Parameter("error", "the message, or the whole output"),
+        Parameter("path", "or the end of it"),
+        Parameter("error", "the message, or all output"),
         Parameter("keyword", "one or several words"),
         Parameter("when", '"last week", "in March", "2025-03-14"'),
         Parameter(
             "node_id",
-            "an id from an answer, such as toc:day:2025-03-14; without it, all years",
+            "such as toc:day:2025-03-14; without it, the years",
         ),
         Parameter("grip_id", "grip:... or evt:..."),
         Parameter("session", "agent:id; to read, the beginning of the id is enough"),
-        Parameter("subagent", "the messages of this subagent"),
-        Parameter("agent", "the agent's name, such as codex", max_chars=100),
-        Parameter("project", "only this project"),
+        Parameter("subagent", "its messages"),
+        Parameter("agent", "such as codex", max_chars=100),
+        Parameter("project"),
         Parameter("token", "continue where the previous page ended"),
-        _number("limit", "how many results", 200),
-        _number("offset", "how many to skip"),
-        _number("before", "how many before it", 20),
-        _number("after", "how many after it", 20),
-        _number("text_offset", "continue a text that was cut at this character"),
+        _number("limit", maximum=200),
+        _number("offset"),
+        _number("before", maximum=20),
+        _number("after", maximum=20),
+        _number("text_offset", "read a cut text on from this character"),
         _number("detail_limit", "how many memories may include messages", 20),
         Parameter("sender", "who started the session", max_chars=100),
         Parameter("title", max_chars=200),
@@ -239,8 +238,7 @@ PARAMETERS: Final = {
         Parameter("jobs", "default: all", "array", choices=(*Job, ALL_JOBS)),
         Parameter(
             "max_tokens",
-            "the size of the answer",
-            "integer",
+            type="integer",
             minimum=replies.MIN_TOKENS,
             maximum=20_000,  # clients cut what is longer
         ),
@@ -282,41 +280,39 @@ def _writing_tool(signature: str, text: str, **details: Any) -> Tool:
 TOOLS: Final = (
     _tool(
         "routing.route(question! limit=16)",
-        "Answer any question about past work; start here if unsure. Searches by the"
-        " times and words of the question. Says how certain the result is, and which"
-        " words occur nowhere.",
+        "Answer any question about past work by its times and words; start here if"
+        " unsure. Says how certain it is, and which words occur nowhere.",
         is_core=True,
     ),
     _tool(
         "search.search_memory(query! limit=20)",
-        "Find specific words (a name, a command, a decision) in all messages and"
-        " summaries. Returns short quotes with citations.",
+        "Find words (a name, a command, a decision) in all messages and summaries:"
+        " short quotes with citations.",
         is_core=True,
     ),
     _tool(
         "history.search_file(path! limit=10)",
-        "What was done to a file and why: each change, newest first, with the request"
-        " that led to it and its outcome. Use it before you change a file.",
+        "What was done to a file and why: each change, newest first, with its request"
+        " and outcome. Use it before you change a file.",
         is_core=True,
     ),
     _tool(
         "history.search_error(error! limit=5)",
-        "Where an error occurred before, and the next success of the call that failed."
-        " Paths and numbers in the error may differ.",
+        "Where an error occurred before, and the next success of the call that failed;"
+        " paths and numbers may differ.",
         is_core=True,
     ),
     _tool(
         "toc.get_node(node_id)",
-        "Open a summary of a year, month, week, day or segment (toc:...): its bullets"
-        " with citations and verdicts, and its children.",
+        "Open a year, month, week, day or segment: its summary with citations and"
+        " verdicts, and its children.",
         is_core=True,
         default_tokens=STEP_TOKENS,
     ),
     _tool(
         "sessions.expand_grip(grip_id! before=3 after=3 text_offset=0)",
-        "Read the original messages behind a citation (grip:... or evt:...), with those"
-        " before and after. Use it before you rely on a claim, and to read a long text"
-        " in full.",
+        "Read the messages behind a citation, with those before and after. Use it"
+        " before you rely on a claim, and to read a long text in full.",
         is_core=True,
         default_tokens=STEP_TOKENS,
     ),

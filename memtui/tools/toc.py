@@ -50,6 +50,10 @@ NODE_TOKENS = {
 """The size of the answer for a node unless the caller gives one: an agent opens one of
 each level in a row, for at most 1,500 tokens with the years."""
 
+NAMED_CHILDREN, BULLET_TOKENS = 40, 80
+"""The answer for a node with many children is larger, so that this many are named
+beside its headline and the first bullet."""
+
 ROOT_TOKENS = 100
 """The size of the list of years unless the caller gives one."""
 
@@ -240,12 +244,14 @@ def node_reply(workspace: "Workspace", node: TocNode, scope: Scope = ALL) -> Rep
     if node.headline not in ("", node.title):
         head_lines.append(node.headline)
     bullets, count = len(node.bullets), len(node.bullets) + len(children)
+    lines = LineWriter(workspace.zone)
+    rows = formatting.nodes(children, workspace.zone, scope)
+    short = (_shorten_row(row, NODE_CHARS) for row in rows[:NAMED_CHILDREN])
+    text = "\n".join([*head_lines, *map(lines.node, short)])
+    tokens = BULLET_TOKENS + replies.cost(text, workspace.counter)
     return Reply(
-        {
-            "bullets": list(map(formatting.bullet, node.bullets)),
-            "children": formatting.nodes(children, workspace.zone, scope),
-        },
-        LineWriter(workspace.zone).bullet_or_node,
+        {"bullets": list(map(formatting.bullet, node.bullets)), "children": rows},
+        lines.bullet_or_node,
         head,
         head_lines,
         has_more=has_more,
@@ -254,7 +260,7 @@ def node_reply(workspace: "Workspace", node: TocNode, scope: Scope = ALL) -> Rep
         order=[*range(bullets, count), *range(bullets)],
         item_chars=NODE_CHARS,
         shorten=_shorten_row,
-        tokens=NODE_TOKENS[node.level],
+        tokens=max(NODE_TOKENS[node.level], tokens),
     )
 
 

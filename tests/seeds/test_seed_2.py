@@ -130,7 +130,7 @@ def test_s2_06_a_long_message_is_read_to_its_end(workspace: Workspace) -> None:
     assert "Short." in text
     match = re.search(r"\[…\+(\d+) text_offset=(\d+)\]", text)
     assert match and int(match[1]) + int(match[2]) == len(words)
-    assert "expand_grip EVENT_ID before=0 after=0, with this text_offset" in text
+    assert "expand_grip ID before=0 after=0, with this text_offset" in text
     data = replies.fit_json(page, 500, ESTIMATING_COUNTER, lambda data: data).text
     assert '"truncated":true' in data
     # Followed from page to page, it is read without a gap.

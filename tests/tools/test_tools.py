@@ -1008,9 +1008,39 @@ def test_words_in_no_message_are_named_by_each_search(
     full_workspace: Workspace,
 ) -> None:
     question = "Why did we choose Kafka for the basket sessions?"
-    for answer in (search.search_memory, search.retrieve_memory):
+    for answer in (
+        search.search_memory,
+        search.search_sessions,
+        search.retrieve_memory,
+        search.teleport,
+        routing.route,
+    ):
         reply = answer(full_workspace, question)
         assert reply.items and "In no message: Kafka." in reply.notes
+        assert "In no message: Kafka." not in answer(full_workspace, "basket").notes
+
+
+def test_words_that_a_message_of_another_time_has_are_in_no_note(
+    full_workspace: Workspace,
+) -> None:
+    reply = search.search_sessions(full_workspace, "basket Kafka before:1999-01-01")
+    assert "In no message: Kafka." in reply.notes
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Welche Sessions hat der basket, wann wurde er umgestellt, weshalb?",
+        "Quelles sessions sont dans notre basket, pourquoi et depuis quand?",
+        "¿Cuándo y dónde tiene nuestro basket las sessions, quién?",
+    ],
+)
+def test_function_words_of_other_languages_are_never_in_no_message(
+    full_workspace: Workspace, question: str
+) -> None:
+    notes = " ".join(search.search_memory(full_workspace, question).notes)
+    unknown = notes.partition("In no message: ")[2].partition(".")[0]
+    assert unknown in {"", "umgestellt"}
 
 
 @pytest.mark.parametrize(
@@ -1089,13 +1119,29 @@ def test_neighbors_of_a_citation_are_cut_before_they_are_left_out(
     store_messages(*messages)
     citation = citations.cite_event(messages[3].event_id)
     reply = sessions.expand_grip(full_workspace, citation)
-    fitted = replies.fit_text(reply, 350, full_workspace.counter)
+    fitted = replies.fit_text(reply, 300, full_workspace.counter)
     assert fitted.parts == 7
+    assert f"{citations.cite_event(messages[2].event_id)} user: 2 The" in fitted.text
     before, cited = (
         next(line for line in fitted.text.splitlines() if f"user: {number}" in line)
         for number in (2, 3)
     )
     assert len(cited) > 2 * len(before)
+
+
+@pytest.mark.parametrize(
+    "topic", ["Measure the tide at pier", "등대 배수 펌프의 수위를 측정하고 기록하기"]
+)
+def test_day_names_all_of_forty_segments(full_workspace: Workspace, topic: str) -> None:
+    for number in range(40):
+        said = f"{number} {topic} {number}, then write the result into the log."
+        store_messages(make_message(said, 60 * number, session=f"pier-{number}"))
+    assert full_workspace.pipeline.run_until_idle(lambda _: None) == []
+    reply = toc.get_node(full_workspace, "toc:day:2025-03-14")
+    answer = replies.fit_text(reply, reply.tokens, full_workspace.counter).text
+    children = reply.lists["children"]
+    assert len(children) == 40
+    assert all(child["node_id"] in answer for child in children)
 
 
 def test_every_child_is_listed_before_bullets(full_workspace: Workspace) -> None:

@@ -126,7 +126,8 @@ def test_message_sent_again_with_its_id_is_stored_once(
 
 
 def test_session_is_found_by_title_and_summary(caller: Caller) -> None:
-    assert "platypus" not in caller.call("search_sessions", query="platypus")
+    answer = caller.call("search_sessions", query="platypus")
+    assert "shop-1" not in answer and "In no message: platypus." in answer
     caller.call("set_session_summary", session="shop-1", summary="About a platypus.")
     caller.call("set_session_title", session="shop-1", title="An ornithorhynchus")
     caller.work()
