@@ -28,6 +28,7 @@ from memtui.errors import MemtuiError
 from memtui.model.events import remove_tag_characters
 from memtui.model.filters import ALL, Scope
 from memtui.tui import commands, messages, themes, workers
+from memtui.tui.commands import FIRST_LINE
 from memtui.tui.themes import DARK, THEMES, THEMES_256, stylesheets
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ T = TypeVar("T")
 
 GONE_S = 3600.0
 """The time for which the notice that the store is gone stays, unless it comes back."""
+
+SEQUENCE_S = 1.0  # The longest time between two keys of a sequence.
 
 COLLECTION_THRESHOLDS = 5_000, 5, 100
 """The arguments of ``gc.set_threshold`` for a process that shows the app.
@@ -104,6 +107,7 @@ class MemtuiApp(App[str | MemtuiError], workers.Loader):
         self._seen_problems = 0
         self._import_error = ""
         self._warning = ""
+        self._unused_key: events.Key | None = None  # The last one without a binding.
         self.scope = ALL  # The part of the store that all screens show.
         # Terminals name what they can show in COLORTERM; without it, they have 256.
         has_all_colors = self.console.color_system in (None, "truecolor")
@@ -462,13 +466,26 @@ class MemtuiApp(App[str | MemtuiError], workers.Loader):
             event.text = " ".join(line for line in lines if line)
         await super().on_event(event)
 
-    def on_key(self, event: events.Key) -> None:
-        """Show why a known key does nothing here."""
+    async def on_key(self, event: events.Key) -> None:
+        """Read the sequence of keys, and show why a known key does nothing here."""
+        before, self._unused_key = self._unused_key, event
+        keys = f"{before.key}{event.key}" if before else ""
+        if before and keys == FIRST_LINE and event.time - before.time < SEQUENCE_S:
+            await self.action_go_to_first()
+            return
         bound = self.screen.active_bindings.get(event.key)
         text = commands.explain_idle_key(event.key)
         if text and (bound is None or not bound.enabled):
             self.clear_notifications()
             self.notify(text)
+
+    async def action_go_to_first(self) -> None:
+        """Go to the first line of what has the focus."""
+        self._unused_key = None
+        self.clear_notifications()
+        active = self.screen.active_bindings.get(commands.get_command("first").keys)
+        if active is not None:
+            await self.run_action(active.binding.action, active.node)
 
     def action_command_palette(self) -> None:
         if not isinstance(self.screen, commands.Palette):

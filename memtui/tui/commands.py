@@ -31,6 +31,8 @@ class Command:
     in_palette: bool = True
     where: str = ""
     """Where it works, if not everywhere: "in a session"."""
+    sequence: str = ""
+    """Further keys for it, pressed one after the other: "gg"."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "label", self.label or self.name.replace("_", " "))
@@ -39,7 +41,7 @@ class Command:
     def key_names(self) -> str:
         """The keys as the user sees them: "j ↓"."""
         keys = (key for key in self.keys.split() if key not in HIDDEN_KEYS)
-        return " ".join(map(key_name, keys))
+        return " ".join((*map(key_name, keys), *filter(None, [self.sequence])))
 
 
 NAMED_KEYS = ("enter", "backspace")
@@ -248,6 +250,9 @@ READING = (
     ),
 )
 
+FIRST_LINE = "gg"
+"""The app reads this sequence: its first key alone is that of "go_to_date"."""
+
 MOVING = (
     Command("cursor_down", "j down", "Move down a line.", label="down"),
     Command("cursor_up", "k up", "Move up a line.", label="up"),
@@ -255,8 +260,10 @@ MOVING = (
     Command("outward", "h left"),
     Command("page_down", "pagedown", "Move down a page."),
     Command("page_up", "pageup", "Move up a page."),
-    Command("first", "home", "Go to the first line."),
-    Command("last", "end", "Go to the last line."),
+    Command("half_page_down", "ctrl+d", "Move down half a page."),
+    Command("half_page_up", "ctrl+u", "Move up half a page."),
+    Command("first", "home", "Go to the first line.", sequence=FIRST_LINE),
+    Command("last", "end G", "Go to the last line."),
     Command("next_pane", "tab", "Go to the next pane."),
     Command("previous_pane", "shift+tab", "Go to the previous pane."),
 )
@@ -367,6 +374,18 @@ MANAGING = (
         in_footer=True,
     ),
 )
+
+LINES = (
+    "cursor_down",
+    "cursor_up",
+    "page_down",
+    "page_up",
+    "half_page_down",
+    "half_page_up",
+    "first",
+    "last",
+)
+"""The commands of all that has lines: lists, the tree, pages and transcripts."""
 
 COMMANDS = (*FINDING, *READING, *MOVING, *MANAGING)
 """All commands, in the order of footer, palette and help."""

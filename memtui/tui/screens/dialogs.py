@@ -19,6 +19,7 @@ from memtui.services import browse
 from memtui.services.resume import ResumeCommand
 from memtui.text import dates
 from memtui.tui import format
+from memtui.tui.commands import FIRST_LINE
 from memtui.tui.screens.base import Dialog
 
 # Going to a date
@@ -37,6 +38,8 @@ class DateScreen(Dialog[str]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "submit", "go there", key_display="enter", priority=True),
         Binding("escape", "leave", "back"),
+        # The dialog is opened by the first key of the sequence.
+        Binding(FIRST_LINE[-1], "go_to_first", "first line", show=False),
     ]
 
     def compose_dialog(self) -> ComposeResult:
@@ -48,8 +51,15 @@ class DateScreen(Dialog[str]):
 
     @on(Input.Changed)
     def show_parsed(self, event: Input.Changed) -> None:
+        if event.value == FIRST_LINE[-1]:
+            self.action_go_to_first()
+            return
         date = self._read_date(event.value)
         self._say(f"→ {date.label}" if date else "")
+
+    def action_go_to_first(self) -> None:
+        self.dismiss("")
+        self.app.call_later(self.app.run_action, "go_to_first")
 
     def _read_date(self, text: str) -> dates.NodeDate | None:
         return dates.read_node(text, self.now().astimezone(self.zone))

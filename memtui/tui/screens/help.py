@@ -53,6 +53,9 @@ class HelpScreen(Dialog[None]):
         Binding("escape,question_mark,enter", "dismiss", "back", key_display="esc"),
         Binding("j,down", "scroll(1)", "move", key_display="↑ ↓"),
         Binding("k,up", "scroll(-1)", "up", show=False),
+        Binding("ctrl+d", "half_page(1)", "down half a page", show=False),
+        Binding("ctrl+u", "half_page(-1)", "up half a page", show=False),
+        Binding("G", "last", "last line", show=False),
         Binding("q", "app.quit", "quit"),
     ]
 
@@ -91,6 +94,12 @@ class HelpScreen(Dialog[None]):
 
     def action_scroll(self, step: int) -> None:
         self.query_one("#help").scroll_relative(y=step, animate=False)
+
+    def action_half_page(self, step: int) -> None:
+        self.action_scroll(step * (self.query_one("#help").size.height // 2))
+
+    def action_last(self) -> None:
+        self.query_one("#help").scroll_end(animate=False)
 
 
 def _hanging(key: str, text: str) -> Paragraph:

@@ -44,7 +44,7 @@ class HooksScreen(ListDetailScreen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         *commands.bindings("write_change", in_footer=True, back="Leave the hooks."),
-        *commands.bindings("page_up", "page_down"),
+        *commands.bindings("page_up", "page_down", "half_page_up", "half_page_down"),
     ]
 
     DETAIL_TITLE = "Change"
@@ -130,6 +130,12 @@ class HooksScreen(ListDetailScreen[None]):
 
     def action_page_up(self) -> None:
         self._details.scroll_page_up(animate=False)
+
+    def action_half_page_down(self) -> None:
+        self._details.action_half_page_down()
+
+    def action_half_page_up(self) -> None:
+        self._details.action_half_page_up()
 
     def action_back(self) -> None:
         if self._change is not None:

@@ -145,9 +145,8 @@ class SessionList(ScrollView, workers.AppNode, can_focus=True, inherit_bindings=
     ALLOW_SELECT = False
     COMPONENT_CLASSES: ClassVar[set[str]] = {"session-list--cursor"}
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
-        "first", "last", "cursor_up", "cursor_down", "page_up", "page_down",
-        open="Read this session.",
-    )  # fmt: skip
+        *commands.LINES, open="Read this session."
+    )
     HELP_TITLE = "In the list of sessions"
 
     def __init__(self) -> None:
@@ -271,6 +270,12 @@ class SessionList(ScrollView, workers.AppNode, can_focus=True, inherit_bindings=
 
     def action_page_up(self) -> None:
         self._move(self.cursor - self._page_rows)
+
+    def action_half_page_down(self) -> None:
+        self._move(self.cursor + max(1, self._page_rows // 2))
+
+    def action_half_page_up(self) -> None:
+        self._move(self.cursor - max(1, self._page_rows // 2))
 
     def action_first(self) -> None:
         self._move(0)

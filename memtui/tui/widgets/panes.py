@@ -116,15 +116,20 @@ class DetailPane(VerticalScroll, inherit_bindings=False):
     """Scrolls the details of the selected item."""
 
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
-        "cursor_up", "cursor_down", "page_up", "page_down", "first", "last",
-        outward="Go back to where you came from.",
-    )  # fmt: skip
+        *commands.LINES, outward="Go back to where you came from."
+    )
 
     def action_cursor_up(self) -> None:
         self.scroll_up(animate=False)
 
     def action_cursor_down(self) -> None:
         self.scroll_down(animate=False)
+
+    def action_half_page_up(self) -> None:
+        self.scroll_relative(y=-(self.size.height // 2), animate=False)
+
+    def action_half_page_down(self) -> None:
+        self.scroll_relative(y=self.size.height // 2, animate=False)
 
     def action_first(self) -> None:
         self.scroll_home(animate=False)
@@ -146,9 +151,7 @@ class ItemList(OptionList, Generic[Item], inherit_bindings=False):
     """
 
     DEFAULT_CSS = "ItemList { min-width: 8; }"
-    BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
-        "first", "last", "cursor_up", "cursor_down", "page_up", "page_down"
-    )
+    BINDINGS: ClassVar[list[BindingType]] = commands.bindings(*commands.LINES)
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id, markup=False)
@@ -183,14 +186,25 @@ class ItemList(OptionList, Generic[Item], inherit_bindings=False):
         self.action_select()
 
     def action_page_down(self) -> None:
-        if is_drawn(self):
-            super().action_page_down()  # type: ignore[no-untyped-call]
+        self._move_lines(self.scrollable_content_region.height)
 
     def action_page_up(self) -> None:
-        if is_drawn(self):
-            super().action_page_up()  # type: ignore[no-untyped-call]
+        self._move_lines(-self.scrollable_content_region.height)
 
+    def action_half_page_down(self) -> None:
+        self._move_lines((self.scrollable_content_region.height + 1) // 2)
 
-def is_drawn(options: OptionList) -> bool:
-    """Return whether the list has a size: without one, page keys would end the app."""
-    return bool(options.scrollable_content_region)
+    def action_half_page_up(self) -> None:
+        self._move_lines(-((self.scrollable_content_region.height + 1) // 2))
+
+    def _move_lines(self, lines: int) -> None:
+        """Move the cursor by lines, and at least to the next option."""
+        here, step = self.highlighted, 1 if lines > 0 else -1
+        if not lines or here is None:
+            return  # It has no size yet, or no options.
+        y = min(max(self._index_to_line[here] + lines, 0), len(self._lines) - 1)
+        next_place = min(max(here + step, 0), self.option_count - 1)
+        there = max(step * self._lines[y][0], step * next_place) * step
+        places = range(there, here, -step)
+        enabled = (at for at in places if not self.get_option_at_index(at).disabled)
+        self.highlighted = next(enabled, here)

@@ -221,8 +221,7 @@ class TocTree(Tree[TocRow], workers.AppNode, inherit_bindings=False):
         "toc--live",
     }
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
-        "expand_all", "first", "last",
-        "cursor_up", "cursor_down", "page_up", "page_down",
+        "expand_all", *commands.LINES,
         open="Open the page of this row.",
         toggle_expanded="Expand or collapse this row.",
         deeper="Expand this row, go into it, or open its page.",
@@ -670,6 +669,16 @@ class TocTree(Tree[TocRow], workers.AppNode, inherit_bindings=False):
             self.load(find, show, "toc-expand")
         else:
             self.notify(NO_BRANCH)
+
+    def action_half_page_down(self) -> None:
+        self._move_lines(self.scrollable_content_region.height // 2)
+
+    def action_half_page_up(self) -> None:
+        self._move_lines(-(self.scrollable_content_region.height // 2))
+
+    def _move_lines(self, lines: int) -> None:
+        self.cursor_line = min(max(self.cursor_line + lines, 0), self.last_line)
+        self.scroll_to_line(self.cursor_line, animate=False)
 
     def action_first(self) -> None:
         if self.root.children:

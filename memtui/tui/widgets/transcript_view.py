@@ -186,9 +186,9 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
     ALLOW_SELECT = False
     COMPONENT_CLASSES: ClassVar[set[str]] = {"transcript--cursor"}
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
-        "first", "last", "cursor_up", "cursor_down", "page_up", "page_down",
+        *commands.LINES,
         open="Expand or collapse this, or go to the subagent that was started here.",
-    )  # fmt: skip
+    )
     HELP_TITLE = "In the transcript"
 
     def __init__(self) -> None:
@@ -431,11 +431,12 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         elif by < 0:
             self._scroll(buffer.top(index))
 
-    def _move_page(self, by: int) -> None:
+    def _move_page(self, by: int, lines: int) -> None:
+        """Scroll down (1) or up (-1), with the cursor on the turn at the top."""
         buffer = self.buffer
         if not buffer.turns:
             return
-        step = max(1, self._height - 2)
+        step = max(1, lines)
         before = self._top
         self._scroll(before + by * step)
         index = buffer.nearest(self._top)
@@ -454,10 +455,16 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         self._step(-1)
 
     def action_page_down(self) -> None:
-        self._move_page(1)
+        self._move_page(1, self._height - 2)
 
     def action_page_up(self) -> None:
-        self._move_page(-1)
+        self._move_page(-1, self._height - 2)
+
+    def action_half_page_down(self) -> None:
+        self._move_page(1, self._height // 2)
+
+    def action_half_page_up(self) -> None:
+        self._move_page(-1, self._height // 2)
 
     def action_first(self) -> None:
         number = self.start_jump()
