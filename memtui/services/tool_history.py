@@ -14,6 +14,7 @@ from memtui.model.events import Event, EventRole
 from memtui.model.sessions import Session
 from memtui.model.tool_calls import CallEnd
 from memtui.store import conversations, database, sessions
+from memtui.summarize.facts import read_facts
 
 MAX_CALLS = 400
 """The number of calls or errors read, the newest first."""
@@ -103,6 +104,7 @@ def find_file_changes(path: str, limit: int) -> SearchResult[FileChanges]:
             for number, call in calls
             if tool_calls.tool_verb(call.metadata.get("tool_name", ""))
             in tool_calls.CHANGING
+            or any(whole.search(change.path) for change in read_facts([call]).files)
         ]
         groups: dict[tuple[int, str], tuple[Event | None, list[Event]]] = {}
         for number, call in changing or calls:

@@ -19,7 +19,7 @@ from memtui.model.sessions import SessionWork, WorkState
 from memtui.model.work import Commit, EndKind, Facts, Line, TestRun
 from memtui.text.plain import plain_lines, shorten, shorten_addresses
 
-IDENTITY = "extractive-14"
+IDENTITY = "extractive-15"
 """The name and the version of the rules; another version makes new summaries."""
 
 OUTCOME_CHARS = 200

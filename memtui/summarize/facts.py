@@ -6,6 +6,7 @@ do it.
 """
 
 import json
+import posixpath
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +25,7 @@ from memtui.model.work import (
     Task,
     TestRun,
 )
-from memtui.summarize.shell import SimpleCommand, split_commands
+from memtui.summarize.shell import SimpleCommand, join_path, split_commands
 from memtui.text.plain import (
     plain_beginning,
     plain_lines,
@@ -357,9 +358,6 @@ _NOT_RUN = re.compile(
 )
 """What agents write in place of the output of a call that the user or they refused."""
 
-_REDIRECTION = re.compile(r"(?:\d|&)?>")
-_OPTION = re.compile(rf"-|{_REDIRECTION.pattern}")
-
 _STILL_RUNNING = re.compile(
     r"(?:Command running in background with ID:|backgrounded by user with ID:"
     r"|was moved to the background \(ID:|Process running with session ID"
@@ -414,9 +412,8 @@ def _find_command(given: Mapping[str, object], event: Event) -> str | list[str]:
 
 def _describe(command: SimpleCommand) -> str:
     """Return a command in a line, without redirections and Git's own options."""
-    words = [command.program, *(_git(command) or command.words[1:])]
-    quoted = (f'"{word}"' if " " in word else word for word in words)
-    line = " ".join(word for word in quoted if not _REDIRECTION.match(word))
+    words = [*command.runner, command.program, *(_git(command) or command.words[1:])]
+    line = " ".join(f'"{word}"' if " " in word else word for word in words)
     return shorten(shorten_addresses(" ".join(line.split())), COMMAND_CHARS)
 
 
@@ -453,8 +450,7 @@ _COMMITTED = re.compile(
     re.MULTILINE,
 )
 """What Git prints of a commit after its subject."""
-_UNANSWERED = re.compile(r"-[a-zA-Z]*q|--quiet|[1&]?>")
-"""The words of a commit whose answer is not printed."""
+_QUIET = re.compile(r"-[a-zA-Z]*q|--quiet")
 _PUSHED = re.compile(
     r"^ (?:[ +] [0-9a-f]+\.{2,3}[0-9a-f]+|\* \[new (?!tag)[a-z]+\]) +\S+ -> (\S+)",
     re.MULTILINE,
@@ -546,15 +542,15 @@ def _is_masked(commands: Sequence[SimpleCommand], number: int) -> bool:
 
     Git answers such a commit where it can be read, unless it was told not to.
     """
-    words = commands[number].words
-    if any(map(_UNANSWERED.match, words)):
+    commit = commands[number]
+    if commit.outputs or any(map(_QUIET.match, commit.words)):
         return False
     return not all(command.is_after_success for command in commands[number + 1 :])
 
 
 def _count_undone(git: Sequence[str]) -> int:
     """Return how many commits ``git reset HEAD~2`` and the like undo."""
-    words = [word for word in git if not _OPTION.match(word)]
+    words = [word for word in git if not word.startswith("-")]
     before = _BEFORE_HEAD.fullmatch(words[1]) if len(words) == 2 else None
     if words[:1] != ["reset"] or before is None:
         return 0
@@ -643,7 +639,7 @@ def _count_stat(output: str) -> int:
 
 def _pushes_work(git: Sequence[str], output: str) -> bool:
     """Return whether a ``git push`` is for more than tags and deletions."""
-    _, *refs = [word for word in git[1:] if not _OPTION.match(word)] or [""]
+    _, *refs = [word for word in git[1:] if not word.startswith("-")] or [""]
     is_deletion = any(ref.startswith(":") for ref in refs)
     if is_deletion or _NOT_PUSHING.intersection(git):
         return False
@@ -730,33 +726,63 @@ def count_tests(output: str) -> tuple[int, int] | None:
 
 # Files and tasks
 
-_NO_PROJECT_FILE = re.compile(r"(?:/private)?/(?:tmp|dev|var)/|-|.*[$*<>|]")
+_NO_PROJECT_FILE = re.compile(
+    r"(?:/private)?/(?:tmp|dev|var)/|-|nul$|.*[$*?`{\[<>|\n]", re.IGNORECASE
+)
 """A temporary file, a device, an option, or a path that the shell completes."""
+
+_COMPARING = word_set("[ [[ test")
+_STREAM_EDITORS = word_set("sed gsed perl")
+_IN_PLACE = re.compile(r"--in-place|-[0a-zA-Z]*i")
+_SCRIPT_OPTION = re.compile(r"--expression$|-[0a-zA-Z]*e$")
+_MOVING_FILES = word_set("mv cp")
 
 _LINE_COUNT = re.compile(r"^\+(\d+) -(\d+)(?: (.+))?$", re.MULTILINE)
 
 
 def _find_shell_edits(command: SimpleCommand) -> Iterator[tuple[str, int]]:
-    """Yield the files that ``sed -i`` edits or that a here-document is written to.
+    """Yield the files that a command writes, as far as the command line names them.
 
-    Each comes with the number of lines it got, as far as the command shows it.
+    Each comes with the number of lines it got, if they are in a here-document.
     """
-    words = [word for word in command.words[1:] if word]
-    options = [word.partition(".")[0] for word in words if word.startswith("-")]
-    targets: list[str] = []
-    if command.program == "sed" and any(
-        option.startswith("--in-place") or (option[1] != "-" and "i" in option)
-        for option in options
-        if len(option) > 1
-    ):
-        given = [word for word in words if not word.startswith("-")]
-        targets = given[max(1, options.count("-e")) :]
-    elif command.program in ("cat", "tee") and command.input:
-        line = " ".join(words) if command.program == "cat" else f"> {' '.join(words)}"
-        targets = line.partition(">")[2].lstrip("> ").split(" ")[:1]
-    for path in targets:
-        if path and not _NO_PROJECT_FILE.match(path):
-            yield path, len(command.input.splitlines())
+    if command.is_conditional or command.program in _COMPARING:
+        return
+    lines = len(command.input.splitlines())
+    is_tee = command.program == "tee"
+    names = {
+        **dict.fromkeys(_find_targets(command), lines if is_tee else 0),
+        **dict.fromkeys(command.outputs, lines if command.program == "cat" else 0),
+    }
+    for name, added in names.items():
+        path = posixpath.normpath(join_path(command.folder, name).replace("\\", "/"))
+        if name and not (_NO_PROJECT_FILE.match(name) or _NO_PROJECT_FILE.match(path)):
+            yield path, added
+
+
+def _find_targets(command: SimpleCommand) -> list[str]:
+    """Return the files that are written to because they are arguments of a command."""
+    git = _git(command)
+    words = git[1:] if git[:1] == ["mv"] else command.words[1:]
+    options = [word for word in words if word.startswith("-")]
+    names = [word for word in words if word and not word.startswith("-")]
+    if command.program == "tee":
+        return names
+    if command.program in _STREAM_EDITORS and any(map(_IN_PLACE.match, options)):
+        scripts = sum(map(bool, map(_SCRIPT_OPTION.match, options)))
+        return names[max(1, scripts) :]
+    if (command.program in _MOVING_FILES or git[:1] == ["mv"]) and len(names) > 1:
+        *moved, target = names
+        if not {"-t", "-r", "-R", "-a", "-d"}.intersection(options):
+            return _find_moved(moved, target)
+    return []
+
+
+def _find_moved(moved: Sequence[str], target: str) -> list[str]:
+    """Return the new paths of moved files; not those of what may be a folder."""
+    names = [target]
+    if target.endswith("/") or target in (".", "..") or len(moved) > 1:
+        names = [posixpath.join(target, posixpath.basename(path)) for path in moved]
+    return [name for name in names if posixpath.splitext(name)[1]]
 
 
 def count_changed_lines(old: str, new: str) -> tuple[int, int]:

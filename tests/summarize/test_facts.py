@@ -516,7 +516,22 @@ def test_a_failed_edit_changes_nothing() -> None:
     [
         ("sed -i 's/x/y/' src/a.py b.py", [("src/a.py", 0), ("b.py", 0)]),
         ("sed -i '' -e s/x/y/ -e s/y/z/ a.py", [("a.py", 0)]),
-        ("cd app && sed -Ei.bak 's/x|i/y/' a.py", [("a.py", 0)]),
+        ("cd app && sed -Ei.bak 's/x|i/y/' a.py", [("app/a.py", 0)]),
+        ("perl -pi -e 's/x/y/' ./a.py", [("a.py", 0)]),
+        ("perl -ne 'print' a.py", []),
+        (
+            "make 2>err.txt | tee -a out.txt; echo x >> a.py",
+            [("out.txt", 0), ("a.py", 0)],
+        ),
+        ("mv a.py b.py && git mv -f c.md docs/", [("b.py", 0), ("docs/c.md", 0)]),
+        (
+            "cp a.py b.py lib && mv old new && cp -r a b.d",
+            [("lib/a.py", 0), ("lib/b.py", 0)],
+        ),
+        ("test -f x || echo y > a.py; if b; then c; echo > a.py; fi", []),
+        ("[[ 1 > 2 ]]; echo a > /dev/null; echo b >&2; cd /tmp && echo c > d", []),
+        ("echo 'a > b' \"c > d\"; ls > $OUT; cd $X && echo > a.py", []),
+        (r"cd 'C:\app' && echo > a.py && type b > NUL", [("C:/app/a.py", 0)]),
         ("cat > src/a.py <<'EOF'\nx\ny\nEOF", [("src/a.py", 2)]),
         ("cat <<EOF >>a.py\nx\nEOF", [("a.py", 1)]),
         ("tee a.py <<EOF\nx\nEOF", [("a.py", 1)]),
@@ -550,6 +565,14 @@ def test_a_failed_chain_is_named_whole_as_any_of_it_may_have_failed() -> None:
     chain = bash("cd app && npm ci && npm test | tail -3", call_end="failed")
     (failed,) = read_facts([chain]).failed_commands
     assert failed.text == "npm ci && npm test"
+
+
+def test_failed_command_is_named_as_it_was_run() -> None:
+    failed = bash("CI=1 rtk bun run test > log.txt", "no", call_end="failed")
+    passed = bash("bun run test", "1 pass\n0 fail\n")
+    facts = read_facts([failed, passed])
+    assert [line.text for line in facts.failed_commands] == ["rtk bun run test"]
+    assert [run.command for run in facts.test_runs] == ["bun run test"]
 
 
 def test_failed_commands_are_those_that_do_something() -> None:

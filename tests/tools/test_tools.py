@@ -819,6 +819,23 @@ def test_only_the_changes_to_the_file_are_taken_from_a_patch(
     assert change["changes"] == ["apply_patch: zoo/c.py: deleted"]
 
 
+def test_changes_by_commands_are_changes_to_a_file(
+    full_workspace: Workspace,
+) -> None:
+    edit = "cd zoo && sed -i s/1/2/ pool.py && cat fish.py > copy.py"
+    store_messages(
+        make_message("Make the pool deeper.", 1, session="zoo"),
+        run_command(2, "grep depth pool.py fish.py", "depth = 1"),
+        run_command(3, edit, ""),
+        run_command(4, "cat pool.py", "depth = 2"),
+    )
+    (change,) = history.search_file(full_workspace, "pool.py").items
+    assert change["changes"] == [f"Bash: {edit}"]
+    # Without a change, all calls that name the file are listed.
+    (reads,) = history.search_file(full_workspace, "fish.py").items
+    assert reads["count"] == 2
+
+
 ERROR = """Traceback (most recent call last):
   File "/home/ada/zoo/pool.py", line 31, in fill
     pump.start()
