@@ -423,9 +423,18 @@ def _check_index(
 
 def check_secrets(doctor: Doctor) -> Iterator[Finding]:
     with database.connection():
-        has_traces = meta.needs_cleanup()
+        has_traces, is_in_log = meta.needs_cleanup(), meta.is_in_log()
         is_redacted = meta.redaction_version() >= RULES_VERSION
-    if has_traces:
+    log_file = Path(f"{doctor.paths.store}-wal")
+    if is_in_log and not (log_file.exists() and log_file.stat().st_size):
+        has_traces = False
+    if has_traces and is_in_log:
+        message = (
+            f"what was removed stays in the files of {doctor.paths.store} until the"
+            " programs end that read it"
+        )
+        yield _wrong(message, f"end them (fuser {log_file}), then: memtui redact")
+    elif has_traces:
         message = "a deletion was interrupted: traces of the content may remain"
         yield _wrong(message, "memtui redact")
     elif not is_redacted:

@@ -36,7 +36,7 @@ from memtui.capture.spool import (
     reason_line,
     split_records,
 )
-from memtui.errors import MemtuiError, StoreError
+from memtui.errors import MemtuiError, StoreBusyError, StoreError
 from memtui.model import citations
 from memtui.model.events import Event, clean, is_event_id, to_ms
 from memtui.model.sessions import SessionMetadata, project_folder
@@ -201,7 +201,13 @@ def remove_traces(paths: Paths) -> None:
     except OSError as error:
         raise StoreError(f"{paths.log}: {error.strerror}") from error
     backup.discard_restore(database.path())
-    deletion.vacuum()
+    if not deletion.vacuum():
+        with database.transaction():
+            meta.wait_for_readers()
+        raise StoreBusyError(
+            f"it is removed, but stays in the files of {database.path()} until the"
+            " programs end that read it; end them and run this again"
+        )
     with database.transaction():
         meta.set_cleaned_up()
 

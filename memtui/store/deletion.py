@@ -17,7 +17,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
 
-from memtui.errors import StoreBusyError
 from memtui.model import calendar
 from memtui.model.sessions import project_folder
 from memtui.store import queues, segments, sessions, source_copies, tombstones
@@ -30,7 +29,6 @@ from memtui.store.database import (
     fetch,
     fetch_column,
     fetch_value,
-    path,
     valid_ms,
 )
 from memtui.store.schema import IS_MESSAGE
@@ -463,11 +461,11 @@ def enable_secure_delete() -> None:
     execute("PRAGMA secure_delete = on")
 
 
-def vacuum() -> None:
+def vacuum() -> bool:
     """Rewrite the store without free pages, and empty its log.
 
-    Raises:
-        StoreBusyError: Another process reads the store and does not let go.
+    Returns:
+        False if another process reads the store, so that its log cannot be emptied.
     """
     close()
     with connection():
@@ -475,8 +473,6 @@ def vacuum() -> None:
         # A copy of the whole store needs room: on the disk, not in memory.
         execute("PRAGMA temp_store = file")
         execute("VACUUM")
-        if fetch_value("PRAGMA wal_checkpoint(TRUNCATE)"):
-            raise StoreBusyError(
-                f"{path()}-wal is read by another process; end it and run this again"
-            )
+        is_read = bool(fetch_value("PRAGMA wal_checkpoint(TRUNCATE)"))
     close()
+    return not is_read

@@ -57,6 +57,9 @@ def set_watched_sources(names: Iterable[str]) -> None:
     write("watched", " ".join(sorted(set(names))))
 
 
+_IN_LOG = "log"
+
+
 def needs_cleanup() -> bool:
     return bool(read("needs_cleanup"))
 
@@ -66,6 +69,16 @@ def request_cleanup() -> None:
     write("needs_cleanup", "1")
     write(NODE_INDEX, "")
     write(MESSAGE_INDEX, "")
+
+
+def wait_for_readers() -> None:
+    """Note that all is removed but what is in the log until its readers end."""
+    write("needs_cleanup", _IN_LOG)
+
+
+def is_in_log() -> bool:
+    """Return whether what remains is in the log, and gone when that is emptied."""
+    return read("needs_cleanup") == _IN_LOG
 
 
 def set_cleaned_up() -> None:

@@ -125,3 +125,20 @@ def test_transcripts_are_not_checked_without_their_store(home: Path, ask: Ask) -
     store_file(home).write_bytes(b"a shopping list\n" * 1000)
     names = {finding["name"] for finding in ask()["findings"]}
     assert not names & {"transcripts", "watching"}
+
+
+def test_deletion_beside_a_reader_is_complete_when_the_reader_has_ended(
+    home: Path, ask: Ask
+) -> None:
+    with open_database(home) as connection:
+        connection.execute("INSERT INTO meta VALUES ('needs_cleanup', 'log')")
+        connection.commit()
+        finding = failed_findings(ask())["secrets"]
+        assert "until the programs end that read it" in finding["message"]
+        assert "memory.db-wal), then: memtui redact" in finding["remedy"]
+    # Closing the last connection empties the log.
+    assert get_finding(ask(), "secrets")["is_ok"]
+    with open_database(home) as connection:
+        connection.execute("UPDATE meta SET value = '1' WHERE name = 'needs_cleanup'")
+    finding = failed_findings(ask())["secrets"]
+    assert "a deletion was interrupted" in finding["message"]
