@@ -215,6 +215,13 @@ READING = (
         where=SESSION,
     ),
     Command(
+        "toggle_raw",
+        "f",
+        "Show the Markdown of messages as it is written, or rendered.",
+        label="raw Markdown",
+        where=SESSION,
+    ),
+    Command(
         "show_in_contents",
         "b",
         "Show this message's segment in the contents.",

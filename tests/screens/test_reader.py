@@ -423,6 +423,30 @@ async def test_quote_is_marked_in_the_session(
         assert any(CURSOR_MARK in line for line in marked_lines(app)), "it is in view"
 
 
+async def test_markdown_is_rendered_or_shown_as_written(
+    workspace: Workspace, app_of: AppOf, settle: Settle
+) -> None:
+    text = "## Plan\n- **Grind** the `grain`"
+    long_session.store_session(5, texts={1: text})
+    app = app_of(workspace)
+
+    def drawn() -> str:
+        return "\n".join(line.plain for line in view(app).buffer.rendered[1].lines)
+
+    async with app.run_test(size=(120, 40)) as pilot:
+        await open_session(pilot, settle, event_at(1))
+        assert "• Grind the grain" in drawn()
+        await press(pilot, settle, "f")
+        assert "## Plan" in drawn() and "- **Grind** the `grain`" in drawn()
+        await press(pilot, settle, "f")
+        await type_words(pilot, settle, "/grind** the", "enter")
+        rendered = view(app).buffer.rendered[1]
+        assert "• Grind the grain" in drawn() and rendered.found_lines
+        await press(pilot, settle, "escape")
+        await type_words(pilot, settle, "/**", "enter")
+        assert "**Grind**" in drawn(), "the match is visible"
+
+
 async def test_brackets_go_to_prompts(
     workspace: Workspace, app_of: AppOf, settle: Settle
 ) -> None:

@@ -7,12 +7,11 @@ import pytest
 from textual.content import Content
 
 from memtui.model.events import Event, EventRole
+from memtui.tui.widgets import markdown
 from memtui.tui.widgets.turn_rendering import (
     count_changes,
-    list_code,
     mark_words,
     render_diff,
-    render_markdown,
 )
 from tests.message_factory import make_message
 
@@ -56,12 +55,12 @@ def test_all_occurrences_are_marked() -> None:
 
 def test_blocks_of_code_are_listed_as_they_are() -> None:
     text = "Try:\n\n```sh\n  make\tall\n```\nor\n~~~\nmake one\n~~~\n````\n```\nopen"
-    assert list_code(text) == ["  make\tall", "make one", "```\nopen"]
-    assert list_code("no code") == []
+    assert markdown.list_code(text) == ["  make\tall", "make one", "```\nopen"]
+    assert markdown.list_code("no code") == []
 
 
 def test_bold_markdown_outside_code() -> None:
-    said = render_markdown("Pass `**one` and `**other`, **`never`** both, **ever**.")
+    said = markdown.style("Pass `**one` and `**other`, **`never`** both, **ever**.")
     bold = {
         said.plain[span.start : span.end] for span in said.spans if span.style == "bold"
     }

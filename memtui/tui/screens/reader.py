@@ -30,7 +30,7 @@ from memtui.tui import commands, format, messages, workers
 from memtui.tui.messages import SourceMarks
 from memtui.tui.screens.base import LAYOUTS, BaseScreen, FindInput, describe_failure
 from memtui.tui.screens.session_actions import ACTIONS, SESSION, SessionActions
-from memtui.tui.widgets import transcript_view, turn_rendering
+from memtui.tui.widgets import markdown, transcript_view, turn_rendering
 from memtui.tui.widgets.panes import PaneTitle
 from memtui.tui.widgets.transcript_view import (
     MAX_TURNS,
@@ -176,7 +176,8 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
         ),
         *commands.bindings(
             "next_match", "previous_match", "next_prompt", "previous_prompt",
-            "toggle_thinking", "show_in_contents", "copy_citation", *ACTIONS,
+            "toggle_thinking", "toggle_raw", "show_in_contents", "copy_citation",
+            *ACTIONS,
             copy="Copy this message as it is; again: its next block of code.",
             toggle_expanded="Expand or collapse this tool call, note or long message.",
         ),
@@ -205,7 +206,7 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
         self._copied = ("", 0)
         self._seeks_match = False  # True until the match or quote jumped to is shown.
         self._is_jumping = False  # True if a load replaces everything shown.
-        self._with_thinking = False
+        self._with_thinking = self._is_raw = False
         self._expanded: set[str] = set()
         self._to_render: set[str] = set()  # The events that are being rendered again.
         self._renders_all = False
@@ -418,6 +419,7 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
             self.zone,
             self.now(),
             self._with_thinking,
+            self._is_raw,
             words,
             self._quotes,
         )
@@ -483,6 +485,12 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
         self._with_thinking = not self._with_thinking
         self._update_title(self.about)
         self._render_again()
+
+    def action_toggle_raw(self) -> None:
+        self._is_raw = not self._is_raw
+        self._render_again()
+        drawn = "as it is written" if self._is_raw else "rendered"
+        self.notify(f"Markdown is shown {drawn}.")
 
     # Moving between prompts
 
@@ -611,7 +619,7 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
         if (turn := self._selected_turn()) is None:
             return
         text = turn.event.text
-        parts = [text, *turn_rendering.list_code(text)]
+        parts = [text, *markdown.list_code(text)]
         event_id, number = self._copied
         number = (number + 1) % len(parts) if event_id == turn.event.event_id else 0
         self._copied = turn.event.event_id, number

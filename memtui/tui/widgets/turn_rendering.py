@@ -7,13 +7,11 @@ in it is read as markup.
 """
 
 import re
-from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, tzinfo
 from difflib import SequenceMatcher
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from textual.content import Content, Span
@@ -23,6 +21,8 @@ from memtui.model.events import BOUNDARIES, Event, EventRole
 from memtui.text import date_format
 from memtui.tui import format
 from memtui.tui.messages import SourceMarks, TextSpan
+from memtui.tui.widgets import markdown
+from memtui.tui.widgets.markdown import TAB
 
 if TYPE_CHECKING:
     from memtui.services.conversation import Turn
@@ -63,9 +63,18 @@ class TurnLayout:
     zone: tzinfo
     now: datetime = field(compare=False)
     with_thoughts: bool = False
+    is_raw: bool = False
+    """True to show the Markdown of messages as it is written."""
     words: str = ""
     quotes: Mapping[str, SourceMarks] = field(default_factory=dict, compare=False)
     """What is quoted of events, by their ids; not marked while there are words."""
+
+    @property
+    def text_width(self) -> int:
+        """The width of the text of a message, beside or below its speaker."""
+        room = max(1, self.width - MARGIN)
+        is_beside = self.width >= SIDE_BY_SIDE
+        return min(MAX_WIDTH, room - GUTTER) if is_beside else room
 
     def marks(self, event: Event) -> SourceMarks:
         return NO_MARKS if self.words else self.quotes.get(event.event_id, NO_MARKS)
@@ -116,7 +125,11 @@ def render_turn(turn: "Turn", layout: TurnLayout, *, is_expanded: bool) -> Rende
         lines += _tool_lines(turn, layout, is_expanded)
     else:
         text = _draw_text(
-            format.event_text(event), layout, layout.marks(event), is_expanded
+            format.event_text(event),
+            layout,
+            layout.marks(event),
+            is_expanded,
+            is_drawn=not layout.is_raw,
         )
         time = date_format.clock(event.timestamp, layout.zone)
         lines += beside(time, format.speaker(event), text, layout.width)
@@ -266,11 +279,13 @@ def _draw_text(
     is_expanded: bool = False,
     *,
     is_markdown: bool = True,
+    is_drawn: bool = False,
     start: int = 0,
 ) -> Content:
     """Draw a text with the words to find or the quoted spans marked.
 
     Args:
+        is_drawn: Draw Markdown, unless that would hide a mark.
         is_expanded: Show all of it, as far as that can be shown in time.
         start: Where the text begins in that of its event.
     """
@@ -281,6 +296,9 @@ def _draw_text(
     excerpt = cut_excerpt(text, span, MAX_EXPANDED if is_expanded else MAX_CHARS)
     drawn = draw_excerpt(excerpt, marks, is_markdown=is_markdown, start=start)
     drawn = mark_words(drawn, layout.words, FOUND)
+    if is_drawn and "\t" not in drawn.plain:
+        lines = markdown.lay_out(drawn, layout.text_width, (MARKED, FOUND))
+        drawn = drawn if lines is None else Content("\n").join(lines)
     return add_omissions(drawn, excerpt, EXPORT_HINT if is_expanded else EXPAND_HINT)
 
 
@@ -331,7 +349,7 @@ def draw_excerpt(
     if not marks.quoted:  # Tabs that become spaces would move the marks.
         text = text.expandtabs(TAB)
     is_styled = is_markdown and "\t" not in text
-    drawn = render_markdown(text) if is_styled else Content(text)
+    drawn = markdown.style(text) if is_styled else Content(text)
     return add_marks(drawn, marks, start + excerpt.left_before)
 
 
@@ -358,102 +376,6 @@ def add_omissions(text: Content, excerpt: TextExcerpt, hint: str = "") -> Conten
         omitted = f"\n… {format.text_size(excerpt.left_after)} more{hint}"
         text += Content.styled(omitted, style)
     return text
-
-
-# Markdown
-
-FENCE = re.compile(r" {0,3}(```+|~~~+)\s*([\w+#.-]*)")
-"""A line that opens or closes a code block."""
-
-HEADING = re.compile(r"#{1,6} \S")
-INLINE_CODE = re.compile(r"`[^`\n]+`")
-BOLD = re.compile(r"\*\*(?=\S)[^*\n]+(?<=\S)\*\*")
-
-MAX_HIGHLIGHTED = 20_000  # The longest code block that is highlighted, in characters.
-TAB = 4  # The distance of tab stops, in cells.
-
-
-def render_markdown(text: str) -> Content:
-    """Style code, headings and bold text; every character but tabs stays as it is."""
-    return Content("\n").join(_blocks(text.expandtabs(TAB)))
-
-
-def list_code(text: str) -> list[str]:
-    """Return the blocks of code of a text."""
-    return [
-        "\n".join(lines) for is_code, _, lines in _split_code(text) if is_code and lines
-    ]
-
-
-def _split_code(text: str) -> Iterator[tuple[bool, str, list[str]]]:
-    """Yield the blocks of code and the text around them, its fences included.
-
-    Each is given as whether it is code, its language, and its lines.
-    """
-    lines: list[str] = []
-    fence = language = ""
-    for line in text.split("\n"):
-        match = FENCE.match(line)
-        if not fence and match:
-            yield False, "", [*lines, line]
-            fence, language, lines = match[1], match[2], []
-        elif fence and match and match[1].startswith(fence) and not match[2]:
-            yield True, language, lines
-            fence, lines = "", [line]
-        else:
-            lines.append(line)
-    yield bool(fence), language, lines
-
-
-def _blocks(text: str) -> Iterator[Content]:
-    for is_code, language, lines in _split_code(text):
-        if is_code:
-            yield from _code_block(lines, language)
-            continue
-        for line in lines:
-            is_fence = FENCE.match(line)
-            yield Content.styled(line, "$context") if is_fence else _text_line(line)
-
-
-def _text_line(line: str) -> Content:
-    content = Content(line)
-    if heading := HEADING.match(line):
-        return content.stylize("bold").stylize("$context", 0, heading.end() - 1)
-    code = [match.span() for match in INLINE_CODE.finditer(line)]
-    spans: list[Span] = []
-    for match in BOLD.finditer(line):
-        start, end = match.span()
-        if _is_inside(start, code) or _is_inside(end, code):
-            continue  # Two arguments in code: `**one` and `**other`.
-        # The asterisks are part of the text and stay, but dim.
-        spans.append(Span(start, end, "bold"))
-        for sign in (start, end - 2):
-            spans.append(Span(sign, sign + 2, "not bold $context"))
-    spans += [Span(first, last, "$accent") for first, last in code]
-    return content.add_spans(spans)
-
-
-def _is_inside(position: int, spans: Sequence[tuple[int, int]]) -> bool:
-    """Return whether a position is within one of some spans, which are in order."""
-    place = bisect_left(spans, (position, 0)) - 1
-    return place >= 0 and position < spans[place][1]
-
-
-def _code_block(lines: list[str], language: str) -> Iterator[Content]:
-    if lines:
-        text = "\n".join(lines)
-        is_known = language and len(text) <= MAX_HIGHLIGHTED
-        yield _highlight(text, language.lower()) if is_known else Content(text)
-
-
-@lru_cache(maxsize=256)
-def _highlight(code: str, language: str) -> Content:
-    from textual.highlight import highlight  # Pygments takes 10 ms
-
-    # The highlighter takes carriage returns and form feeds for ends of lines.
-    if code.splitlines() != code.split("\n"):
-        return Content(code)
-    return highlight(code, language=language)
 
 
 # Edits
