@@ -16,6 +16,7 @@ from typing import Any, TypeVar, cast
 
 from memtui.errors import SettingsError
 from memtui.model.quantities import check_number
+from memtui.model.usage import parse_price
 
 SettingValue = str | int | float | bool | tuple[str, ...]
 
@@ -71,6 +72,14 @@ def _check_zone(name: str) -> str:
             ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
         return f"there is no time zone {name!r}"
+    return ""
+
+
+def _check_price(text: str) -> str:
+    try:
+        parse_price(text)
+    except ValueError as error:
+        return str(error)
     return ""
 
 
@@ -244,6 +253,20 @@ class Settings:
     jobs_year: str = _setting(
         "0 4 1 1 *", "When the model rolls up years.", check=_check_cron
     )
+    prices_models: tuple[str, ...] = _setting(
+        (),
+        "What models cost: the beginning of a model's name, and the price of a million"
+        " tokens of input, output, cache read and cache write, such as"
+        " 'claude-opus-4 15 75 1.5 18.75'. The longest beginning that fits counts."
+        " memtui knows no prices; a cost that a transcript states is shown as it is.",
+        check=_check_price,
+        applies_at_once=True,
+    )
+    prices_currency: str = _setting(
+        "$",
+        "The currency of these prices. Costs that transcripts state are in $.",
+        applies_at_once=True,
+    )
     screen_theme: str = _setting(
         "memtui-dark",
         "The colors of the app.",
@@ -299,6 +322,10 @@ class Settings:
         return tuple(
             Path(name).expanduser().absolute() for name in self.capture_folders
         )
+
+    @property
+    def price_list(self) -> dict[str, list[float]]:
+        return dict(map(parse_price, self.prices_models))
 
     @property
     def exclude_patterns(self) -> tuple[str, ...]:

@@ -42,6 +42,7 @@ from memtui.errors import SourceError, SpoolError, StoreBusyError, StoreError
 from memtui.files import require_regular_file
 from memtui.model.events import Event, Thought, clean, event_id, to_ms
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
+from memtui.model.usage import Usage
 from memtui.store import (
     claims,
     database,
@@ -51,6 +52,7 @@ from memtui.store import (
     source_copies,
     sources,
     tombstones,
+    usage,
 )
 from memtui.store import events as store_events
 from memtui.store.sources import (
@@ -396,6 +398,7 @@ class _Batch:
     sessions: list[SessionMetadata] = field(default_factory=list)
     latest: dict[tuple[str, str], SessionMetadata] = field(default_factory=dict)
     subagents: list[SubagentMetadata] = field(default_factory=list)
+    usage: list[Usage] = field(default_factory=list)
     titles: list[MessageTitle] = field(default_factory=list)
     problems: dict[tuple[str, ProblemKind], ProblemCount] = field(default_factory=dict)
     due_ms: list[int] = field(default_factory=list)
@@ -415,6 +418,8 @@ class _Batch:
                     self.sessions.append(item)
             case SubagentMetadata():
                 self.subagents.append(item)
+            case Usage():
+                self.usage.append(item)
             case MessageTitle():
                 self.titles.append(item)
             case FileReplaced():
@@ -611,6 +616,7 @@ class _FileImport:
                 are_claims=self._is_plain,
             )
             store_events.add_thoughts(batch.thoughts, are_claims=self._is_plain)
+            usage.add(batch.usage)
             store_session_metadata(batch.sessions)
             self._sessions.update(clean(item.session_id) for item in batch.sessions)
             sessions.update_subagents(batch.subagents)

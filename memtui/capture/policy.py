@@ -27,6 +27,7 @@ from memtui.capture.formats.prompts import find_compaction_summary
 from memtui.files import read_small_file
 from memtui.model.events import Event, Thought, clean
 from memtui.model.sessions import SessionMetadata, SubagentMetadata, project_folder
+from memtui.model.usage import Usage
 from memtui.store import sessions, tombstones
 
 OTHER_PROJECT = "of another project, which has its own store"
@@ -46,7 +47,7 @@ _SUBAGENT_TEXTS = ("kind", "tool_use_id", "subagent", "task")
 """The fields of a subagent that may contain secrets."""
 
 
-_OfSession = Event | Thought | SessionMetadata | SubagentMetadata
+_OfSession = Event | Thought | SessionMetadata | SubagentMetadata | Usage
 
 
 def _session_key(item: _OfSession) -> tuple[str, str]:
@@ -198,13 +199,13 @@ class IngestFilter:
         for item in self._wait_for_projects(items) if is_limited else items:
             if isinstance(item, SessionMetadata):
                 yield from self._filter_session(item)
-            elif isinstance(item, Event | Thought | SubagentMetadata):
+            elif isinstance(item, Event | Thought | SubagentMetadata | Usage):
                 if not (reason := self._reasons.get(_session_key(item))):
                     redacted = self._redact(item)
                     yield redacted
                     if isinstance(redacted, Event):
                         yield from _find_session_summary(redacted)
-                elif not isinstance(item, SubagentMetadata):
+                elif isinstance(item, Event | Thought):
                     is_event = isinstance(item, Event)
                     self.forgotten_count += reason == FORGOTTEN and is_event
                     yield SkippedRecord(reason)
@@ -340,8 +341,10 @@ class IngestFilter:
         waiting.clear()
 
     def _redact(
-        self, item: Event | Thought | SubagentMetadata
-    ) -> Event | Thought | SubagentMetadata:
+        self, item: Event | Thought | SubagentMetadata | Usage
+    ) -> Event | Thought | SubagentMetadata | Usage:
+        if isinstance(item, Usage):
+            return replace(item, model=self._redact_text(item.model))
         if isinstance(item, SubagentMetadata):
             return replace(item, **self._redact_fields(item, _SUBAGENT_TEXTS))
         # Most items share few names of subagents.

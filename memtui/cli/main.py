@@ -40,6 +40,14 @@ GROUPS = {
         Subcommand("sessions", "read", "list sessions with outcomes, the latest first"),
         Subcommand("session", "read", "print the card of a session and its messages"),
         Subcommand("stats", "read", "print how much is stored"),
+        Subcommand(
+            "usage",
+            "read",
+            "sum up tokens, cost and time",
+            details="Tokens and costs are those that transcripts state; other costs are"
+            " by the setting prices.models. The time of a session is that between its"
+            " events, without pauses of five minutes and more.",
+        ),
         Subcommand("versions", "versions", "list the versions of a node"),
     ),
     "Search": (

@@ -4,6 +4,7 @@
 from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from memtui.cli import output
@@ -21,8 +22,8 @@ from memtui.errors import UsageError
 from memtui.model.events import EventRole
 from memtui.model.filters import Filters, Scope
 from memtui.model.nodes import Bullet
-from memtui.services import status, versions
-from memtui.text import date_format
+from memtui.services import browse, status, usage, versions
+from memtui.text import date_format, dates
 from memtui.tools import formatting, sessions, table, toc
 from memtui.tools.formatting import LineWriter
 from memtui.tools.replies import Item, Reply
@@ -65,12 +66,18 @@ def add_options(parser: Parser, command: str) -> None:
         roles = [role.value for role in EventRole]
         parser.text("--role", "only messages of this role", choices=roles)
         parser.flag("--no-subagents", "without messages of subagents")
+    elif command == "usage":
+        by = ("session", "day", "project", "model")
+        parser.add_argument("--by", choices=by, default="day", help="default: day")
+        parser.text("--project", "only work on this project")
+        parser.text("--since", "from this date on: 2026-03, yesterday", metavar="DATE")
+        parser.text("--until", "to the end of this date", metavar="DATE")
     elif command == "call":
         parser.add_argument("tool", nargs="?", metavar="TOOL")
         parser.add_argument("arguments", nargs="*", metavar="KEY=VALUE")
     if command in SCOPED:
         add_scope(parser)
-    if command != "stats":
+    if command not in ("stats", "usage"):
         add_max_tokens(parser)
 
 
@@ -80,6 +87,8 @@ def run(args: Namespace, context: Context) -> int:
     with context.workspace(or_empty=True) as workspace:
         if args.command == "stats":
             return _print_stats(workspace, args)
+        if args.command == "usage":
+            return _print_usage(workspace, args)
         return output.print_reply(workspace, args, _reply(workspace, args))
 
 
@@ -200,6 +209,26 @@ def _print_stats(workspace: Workspace, args: Namespace) -> int:
     ]
     lines = (f"{name:<28} {value}" for name, value in rows)
     return output.print_result(args, stats, lines)
+
+
+def _print_usage(workspace: Workspace, args: Namespace) -> int:
+    scope, unknown = browse.resolve_scope(Scope(project=args.project))
+    bounds: list[datetime | None] = [None, None]
+    for number, (text, side) in enumerate([(args.since, "start"), (args.until, "end")]):
+        if text:
+            period = dates.read_whole(text, workspace.now(), workspace.zone)
+            bounds[number] = getattr(period, side, None)
+            unknown += [] if bounds[number] else [f"{text!r} is not a date"]
+    if unknown:
+        raise UsageError(" ".join(unknown))
+    settings, zone = workspace.settings, workspace.zone
+    rows = usage.read(args.by, settings, zone, project=scope.project, bounds=bounds)
+    (total,) = usage.read("", settings, zone, project=scope.project, bounds=bounds)
+    lines = [f"{row.name or '(none)':<28} {row} {row.title}".rstrip() for row in rows]
+    lines.append(f"{'total':<28} {total}")
+    return output.print_result(
+        args, {"by": args.by, "rows": rows, "total": total}, lines
+    )
 
 
 # Tools

@@ -33,14 +33,17 @@ from memtui.store.database import (
 )
 from memtui.store.schema import IS_MESSAGE
 from memtui.store.tombstones import Tombstone, TombstoneKind
+from memtui.store.usage import IS_COUNTED
 from memtui.text import analyzer
 
 _AT_MS = f"coalesce({valid_ms('at_ms')}, 0)"
 _SELECTED = "IN (SELECT id FROM selected)"
 _SELECTED_THOUGHTS = "IN (SELECT id FROM selected_thoughts)"
 _SELECTED_SESSIONS = "IN (SELECT id FROM selected_sessions)"
+_SELECTED_USAGE = "IN (SELECT key, at_ms FROM selected_usage)"
 
-# What is selected: the tables selected, selected_thoughts and selected_sessions
+# What is selected: the tables selected, selected_thoughts, selected_sessions, and
+# selected_usage with the replies whose usage is
 
 _SESSION = "(SELECT id FROM sessions WHERE agent = ? AND name = ?)"
 _FOLDER = r"rtrim(replace(CASE WHEN root <> '' THEN root ELSE cwd END, '\', '/'), '/')"
@@ -64,6 +67,12 @@ _EMPTY_SESSIONS = (
 _THOUGHTS_OF_SESSIONS = (
     f"SELECT id, session_id, at_ms FROM thoughts WHERE session_id {_SELECTED_SESSIONS}"
 )
+
+_USAGE_OF_SESSIONS = (
+    f"SELECT key, at_ms FROM usage u WHERE session_id {_SELECTED_SESSIONS}"
+    f" AND {IS_COUNTED}"
+)
+"""That of replies which the sessions had first."""
 
 _COPIED_THOUGHTS = (
     "WITH forks AS MATERIALIZED ("
@@ -144,6 +153,8 @@ _DELETE_SELECTED = (
     f" (SELECT copy_id {_SELECTED_COPIES})",
     f"DELETE {_SELECTED_COPIES}",
     f"DELETE FROM thoughts WHERE id {_SELECTED_THOUGHTS}",
+    f"DELETE FROM usage WHERE (key, at_ms) {_SELECTED_USAGE}"
+    f" OR session_id {_SELECTED_SESSIONS}",
     f"DELETE FROM events WHERE id {_SELECTED}",
 )
 
@@ -172,6 +183,7 @@ def _clear_selection() -> None:
         )
     _make_table("selected_thoughts", columns)
     _make_table("selected_sessions", "id INTEGER PRIMARY KEY")
+    _make_table("selected_usage", "key TEXT, at_ms INTEGER, PRIMARY KEY (key, at_ms)")
 
 
 def select(forgotten: Iterable[Tombstone]) -> None:
@@ -193,6 +205,8 @@ def select(forgotten: Iterable[Tombstone]) -> None:
                 whole_sessions = _PROJECT_BY_FOLDER if has_folder else _PROJECT_BY_NAME
             case _:
                 condition, values = "at_ms < ?", (tombstone.at_ms,)
+                query = f"SELECT key, at_ms FROM usage WHERE {condition}"
+                _add("selected_usage", query, *values)
         if whole_sessions:
             condition = f"session_id IN {whole_sessions}"
             _add("selected_sessions", f"SELECT id FROM {whole_sessions}", *values)
@@ -200,6 +214,7 @@ def select(forgotten: Iterable[Tombstone]) -> None:
         _add("selected", f"{columns} events WHERE {condition}", *values)
         _add("selected_thoughts", f"{columns} thoughts WHERE {condition}", *values)
     _add("selected_sessions", _EMPTY_SESSIONS)
+    _add("selected_usage", _USAGE_OF_SESSIONS)
     _add("selected_thoughts", _THOUGHTS_OF_SESSIONS)
     _add("selected_thoughts", _COPIED_THOUGHTS)
 
@@ -329,6 +344,11 @@ def list_tombstones(kind: TombstoneKind) -> Iterator[Tombstone]:
             " JOIN sessions s ON s.id = t.session_id"
         ):
             yield tombstones.for_thought(agent, at_ms, text)
+        for agent, key in fetch(
+            "SELECT s.agent, u.key FROM usage u JOIN sessions s ON s.id = u.session_id"
+            f" WHERE (u.key, u.at_ms) {_SELECTED_USAGE}"
+        ):
+            yield Tombstone(TombstoneKind.SOURCE, key, agent)
     if kind is TombstoneKind.EVENT:
         # A call that has not ended may come by the same route when it has.
         for fingerprint, route, at_ms in fetch(

@@ -24,6 +24,7 @@ from memtui.model.events import (
     source_hash,
     to_ms,
 )
+from memtui.model.usage import Usage
 from memtui.store.database import IN_JSON, db, execute, fetch, fetch_column, fetch_value
 
 
@@ -172,6 +173,20 @@ def filter_thoughts(batch: Sequence[Thought]) -> list[Thought]:
         for thought in batch
         if thought.thought_id not in forgotten
         and (thought.agent, copies[thought.thought_id].subject) not in forgotten_copies
+    ]
+
+
+def filter_usage(batch: Sequence[Usage]) -> list[Usage]:
+    """Return that of a batch of usage whose reply was not forgotten."""
+    numbered = {str(number): usage for number, usage in enumerate(batch)}
+    forgotten = _find_forgotten(
+        [(n, u.agent, u.session_id, to_ms(u.at)) for n, u in numbered.items()]
+    )
+    copies = _find_subjects(TombstoneKind.SOURCE, (usage.key for usage in batch))
+    return [
+        usage
+        for number, usage in numbered.items()
+        if number not in forgotten and (usage.agent, usage.key) not in copies
     ]
 
 

@@ -23,10 +23,12 @@ from memtui.model.events import (
     Provenance,
     Thought,
     clean,
+    hash_source_id,
     to_ms,
 )
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
 from memtui.model.tool_calls import CallEnd, Ending
+from memtui.model.usage import MAX_TOKENS, Usage
 
 TRANSCRIPT, JSONL, HOOK = "transcript", "jsonl", "hook"
 
@@ -149,6 +151,7 @@ ParsedItem = (
     | Thought
     | SessionMetadata
     | SubagentMetadata
+    | Usage
     | MessageTitle
     | InvalidRecord
     | SkippedRecord
@@ -248,6 +251,21 @@ def parse_json(value: object) -> object:
         return json.loads(value, strict=False)
     except (ValueError, RecursionError):
         return value
+
+
+_TOKEN_FIELDS = (
+    "input_tokens inputTokens input tool",
+    "output_tokens outputTokens output thoughts reasoning",
+    "cache_read_input_tokens cached_input_tokens cacheReadTokens cached read",
+    "cache_creation_input_tokens cache_write_input_tokens cacheWriteTokens write",
+)
+"""What agents call the tokens of each of ``usage.KINDS``; several add up."""
+
+
+def as_count(value: object) -> int | None:
+    if type(value) is int and 0 <= value <= MAX_TOKENS:
+        return value
+    return None
 
 
 def as_object(value: object) -> dict[str, object]:
@@ -606,6 +624,40 @@ class EventBuilder:
             )
         except EventRefused as error:
             return InvalidRecord.refused(error, position.line)
+
+    def usage(
+        self,
+        position: Position,
+        reply_id: str,
+        model: object,
+        stated: object,
+        *,
+        cost: object = None,
+        is_cache_in_input: bool = False,
+    ) -> Iterator[Usage]:
+        """Yield what a reply took, unless nothing is stated or all of it is zero.
+
+        ``reply_id`` is the source's id of it, which copies share; without one, its time
+        is its id. ``stated`` is the object with the numbers of tokens.
+        """
+        fields = as_object(stated)
+        fields = {**fields, **as_object(fields.get("cache"))}
+        tokens: list[int | None] = []
+        for names in _TOKEN_FIELDS:
+            counts = [as_count(fields.get(name)) for name in names.split()]
+            is_stated = any(count is not None for count in counts)
+            tokens.append(sum(filter(None, counts)) if is_stated else None)
+        if is_cache_in_input and tokens[0]:
+            tokens[0] = max(tokens[0] - sum(filter(None, tokens[2:])), 0)
+        dollars = cost if isinstance(cost, float | int) and 0 < cost < MAX_TOKENS else 0
+        if events.find_name_error(position.session_id) or not (any(tokens) or dollars):
+            return
+        place = position.session_id, position.subagent, position.at.isoformat()
+        key = hash_source_id(self.agent, "usage", reply_id or "/".join(place)).hex()
+        name = clean(position.session_id)
+        yield Usage(
+            self.agent, name, position.at, key, as_text(model), tokens, dollars or None
+        )
 
     def tool_result(
         self, position: Position, call: ToolCall, result: str

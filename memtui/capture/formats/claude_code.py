@@ -34,6 +34,7 @@ from memtui.capture.formats.base import (
     as_text,
     count_edit_lines,
     count_words,
+    first_text,
     join_texts,
     message_texts,
     parse_time,
@@ -395,6 +396,13 @@ class _TranscriptReader(RecordReader):
             yield from self._user(position, fields, message["content"])
         else:
             yield from self._assistant(position, fields, message)
+            # Each record of a message states it.
+            message_id = first_text(message, "id") or first_text(fields, "requestId")
+            model, stated = message.get("model"), message.get("usage")
+            cost = fields.get("costUSD")
+            yield from self.builder.usage(
+                position, message_id, model, stated, cost=cost
+            )
 
     def _user(
         self, position: Position, fields: dict[str, object], content: object

@@ -23,6 +23,7 @@ from memtui.capture.formats.base import (
     Source,
     State,
     ToolCall,
+    as_count,
     as_object,
     as_objects,
     as_text,
@@ -68,6 +69,8 @@ class _CopilotReader(SessionReader):
         file_name = path.parent.name if path.stem == "events" else path.stem
         self.session_id = self.session_id or file_name
         self._workspace = _read_workspace(path.with_name(WORKSPACE))
+        self._written: dict[str, int] = dict(context.get("written", {}))
+        """The output of the messages of each model."""
 
     @property
     def is_open(self) -> bool:
@@ -110,6 +113,7 @@ class _CopilotReader(SessionReader):
         subagent = as_text(data.get("parentToolCallId") or fields.get("agentId"))
         key = as_text(fields.get("id"))
         position = Position(record.line, at, self.session_id, subagent, key)
+        yield from self._usage(position, data)
         is_empty = True
         if kind in _BOUNDARIES:
             items = iter([self._boundary(position, data, *_BOUNDARIES[kind])])
@@ -125,6 +129,31 @@ class _CopilotReader(SessionReader):
             yield item
         if is_empty and self.calls.count == calls:
             yield SkippedRecord(kind, record.line, is_stored_elsewhere=True)
+
+    def _usage(self, position: Position, data: Fields) -> Iterator[ParsedItem]:
+        """Read the output of a message, or at the end the totals of each model."""
+        model = first_text(data, "model") or self.facts.get("model", "")
+        if written := as_count(data.get("outputTokens")):
+            self._written[model] = self._written.get(model, 0) + written
+            reply_id = first_text(data, "messageId") or position.key
+            yield from self.builder.usage(
+                position, reply_id, model, {"output": written}
+            )
+        for model, metrics in as_object(data.get("modelMetrics")).items():
+            totals = as_object(as_object(metrics).get("usage"))
+            total = as_count(totals.get("outputTokens")) or 0
+            more = max(total - self._written.get(model, 0), 0)
+            start = data.get("sessionStartTime", position.key)
+            yield from self.builder.usage(
+                position,
+                f"{self.session_id}/{start}/{model}",
+                model,
+                {**totals, "outputTokens": more},
+                is_cache_in_input=True,
+            )
+
+    def context(self) -> State:
+        return {**super().context(), "written": self._written}
 
     def _learn(self, kind: str, data: Fields, at: datetime) -> None:
         if kind == "session.start":

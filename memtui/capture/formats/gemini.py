@@ -294,6 +294,11 @@ class _SessionReader(SessionReader):
                 at = self.builder.parse_time(fields.get("timestamp"))
                 position = Position(line, at, *self._conversation, message_id)
                 yield from self._read_kind(position, fields, kind)
+                # Without an id: the reply may be written again under another one.
+                model, stated = fields.get("model"), fields.get("tokens")
+                yield from self.builder.usage(
+                    position, "", model, stated, is_cache_in_input=True
+                )
             except EventRefused as error:
                 yield InvalidRecord.refused(error, line)
             except RecursionError:

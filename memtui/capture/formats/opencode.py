@@ -785,6 +785,10 @@ class _MessageReader:
             yield from self._user(position, message)
         else:
             yield from self._assistant(position, message, fields)
+            model, stated = self._models.get(message.session_id), fields.get("tokens")
+            # A fork has copies with other ids.
+            reply_id, cost = f"{at.isoformat()}/{model}/{stated}", fields.get("cost")
+            yield from self._builder.usage(position, reply_id, model, stated, cost=cost)
         for number, part in enumerate(message.parts, 1):
             yield from self._part(position, number, part)
 

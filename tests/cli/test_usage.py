@@ -1,0 +1,114 @@
+"""The command that sums up tokens, costs and time."""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtui.errors import SettingsError
+from memtui.settings import Settings, parse_value
+from tests.capture.test_usage import claude_prompt, claude_reply, write
+from tests.cli_runner import json_data, run_memtui
+
+MILLION = 1_000_000
+
+PRICES = "opus 15 75 1.5 18.75, opus-mini 1 2 3 4"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A home with a session of two days and two models, and one that states nothing."""
+    home, day = tmp_path / "home", timedelta(days=1).total_seconds()
+    home.mkdir()
+    (home / "config.toml").write_text('[store]\ntime_zone = "America/New_York"\n')
+    late = 14 * 3600  # 20:00 in New York, and the next day in UTC
+    records = [
+        claude_prompt(0),
+        claude_reply(60, "m1", (MILLION, MILLION, 0, 0)),
+        claude_reply(late, "m2", (0, 2000, 0, 0)),
+        claude_reply(late + 120, "m3", (0, 500, 0, 0), costUSD=0.5),
+        claude_reply(day, "m4", (MILLION, 0, 0, 0)),
+    ]
+    records[4]["message"]["model"] = "Opus-Mini-1"
+    write(tmp_path / "s1.jsonl", records)
+    silent = [claude_prompt(0, "s2", cwd="/home/ada/site")]
+    write(tmp_path / "s2.jsonl", silent)
+    run_memtui(home, "import", str(tmp_path / "s1.jsonl"), str(tmp_path / "s2.jsonl"))
+    return home
+
+
+def read_json(home: Path, *words: str) -> Any:
+    return json_data(run_memtui(home, *words, "--json").stdout)
+
+
+def rows(home: Path, *words: str) -> dict[str, str]:
+    lines = run_memtui(home, *words).stdout.splitlines()
+    return {line[:28].strip(): line[28:].strip() for line in lines}
+
+
+def test_days_are_those_of_the_store(home: Path) -> None:
+    assert rows(home, "usage") == {
+        "2026-03-14": "1.0 M in, 1.0 M out, $0.50, no price of opus, 3m active",
+        "2026-03-15": "1.0 M in, <1m active",
+        "total": "2.0 M in, 1.0 M out, $0.50, no price of Opus-Mini-1, opus, 3m active",
+    }
+
+
+def test_price_with_the_longest_name_counts(home: Path) -> None:
+    data = read_json(home, "--set", f"prices.models={PRICES}", "usage", "--by", "model")
+    costs = {row["name"]: row["costs"]["$"] for row in data["rows"]}
+    assert costs == pytest.approx({"opus": 15 + 75 + 0.15 + 0.5, "Opus-Mini-1": 1})
+    assert data["total"]["costs"] == pytest.approx({"$": 91.65})
+    assert data["total"]["without_cost"] == []
+
+
+def test_stated_costs_are_apart_from_another_currency(home: Path) -> None:
+    words = ("--set", f"prices.models={PRICES}", "--set", "prices.currency=EUR")
+    line = rows(home, *words, "usage")["2026-03-14"]
+    assert line == "1.0 M in, 1.0 M out, EUR 90.15, $0.50, 3m active"
+
+
+def test_project_without_usage_says_so(home: Path) -> None:
+    assert rows(home, "usage", "--by", "project") == {
+        "shop": "2.0 M in, 1.0 M out, $0.50, no price of Opus-Mini-1, opus, 3m active",
+        "site": "tokens not stated, <1m active",
+        "total": "2.0 M in, 1.0 M out, $0.50, no price of Opus-Mini-1, opus, 3m active",
+    }
+
+
+def test_usage_can_be_narrowed_to_a_project_and_a_time(home: Path) -> None:
+    words = ("usage", "--by", "session", "--project", "SHOP", "--since", "2026-03-15")
+    data = read_json(home, *words)
+    assert [(row["name"], row["tokens"]["input"]) for row in data["rows"]] == [
+        ("claude-code:s1", MILLION)
+    ]
+    assert data["rows"][0]["title"]
+    until = read_json(home, "usage", "--until", "2026-03-14")["total"]["tokens"]
+    assert until["output"] == MILLION + 2500
+    assert until["cache_read"] == 0
+
+
+@pytest.mark.parametrize(
+    "words", [("--project", "nowhere"), ("--since", "soonish"), ("--by", "agent")]
+)
+def test_unknown_names_and_dates_are_refused(
+    home: Path, words: tuple[str, ...]
+) -> None:
+    assert run_memtui(home, "usage", *words, code=2).stderr
+
+
+def test_empty_store_has_no_usage(tmp_path: Path) -> None:
+    data = read_json(tmp_path / "new", "usage")
+    assert data["rows"] == []
+    assert data["total"]["tokens"] == dict.fromkeys(data["total"]["tokens"])
+
+
+@pytest.mark.parametrize("text", ["opus 15 75", "opus a b c d", "opus -1 2 3 4", ""])
+def test_invalid_price_is_refused(text: str) -> None:
+    with pytest.raises(SettingsError, match="prices"):
+        parse_value("prices.models", f'["{text}"]')
+
+
+def test_no_price_is_built_in() -> None:
+    assert Settings().price_list == {}
