@@ -440,6 +440,17 @@ def test_s0_16_the_years_take_100_tokens(
     assert estimate(text) <= 100
 
 
+def test_s0_17_18_and_19_all_children_of_a_busy_period_are_listed(
+    busy_workspace: Workspace,
+) -> None:
+    for node in walk_nodes():
+        if node.level not in (TocLevel.DAY, TocLevel.SEGMENT):
+            text = agent_text(busy_workspace, "get_node", node_id=node.node_id)
+            children = [child.node_id for child in browse.list_children(node.node_id)]
+            assert re.findall(r"^toc:\S+", text, re.M) == children
+            assert estimate(text) <= 300
+
+
 def test_s0_19_children_are_shown_beside_bullets_in_the_default_budget(
     full_workspace: Workspace,
 ) -> None:
@@ -508,6 +519,21 @@ def test_s0_22_the_walk_from_the_years_to_the_words_takes_few_tokens(
     texts.append(agent_text(full_workspace, "expand_grip", grip_id=f"grip:{grip}"))
     assert "EXCERPT" in texts[-1]
     assert sum(map(estimate, texts)) <= 1_500
+
+
+def test_s0_22_every_day_of_a_busy_month_is_reached(busy_workspace: Workspace) -> None:
+    for day in range(14, 30):
+        path = calendar.path(f"toc:day:2025-03-{day}")
+        texts = [agent_text(busy_workspace, "get_toc_root")]
+        for node_id in path:
+            assert f"\n{node_id} " in texts[-1], (day, node_id)
+            texts.append(agent_text(busy_workspace, "get_node", node_id=node_id))
+        segment = re.findall(r"^(toc:segment:\S+)", texts[-1], re.M)[0]
+        texts.append(agent_text(busy_workspace, "get_node", node_id=segment))
+        citation = re.findall(r"\[(grip:.*?)\]", texts[-1])[0]
+        texts.append(agent_text(busy_workspace, "expand_grip", grip_id=citation))
+        assert f"page to site {day - 14}." in texts[-1]
+        assert sum(map(estimate, texts)) <= 1_500
 
 
 def test_s0_23_every_node_is_opened_by_its_own_id(full_workspace: Workspace) -> None:
