@@ -20,19 +20,35 @@ from memtui.model.calendar import TocLevel
 from memtui.model.events import Event, EventRefused, EventRole, EventType
 from memtui.model.filters import Scope
 from memtui.model.jobs import Job, JobSchedule
+from memtui.model.nodes import DraftBullet
 from memtui.paths import in_home
 from memtui.services import browse, conversation
+from memtui.services import versions as node_versions
 from memtui.settings import Settings, load
 from memtui.store import database, queues, versions
 from memtui.store import events as store_events
 from memtui.store import nodes as store_nodes
+from memtui.summarize.grounding import checks
+from memtui.summarize.grounding.passages import Evidence
 from memtui.text import dates
 from memtui.tools import changes, replies, sessions, toc
-from memtui.workspace import Workspace
+from memtui.tools.table import TOOLS, ToolRunner
+from memtui.workspace import Workspace, model_options
 from tests.cli_runner import json_data, run_memtui
 from tests.conftest import HISTORY
 from tests.message_factory import make_message, store_messages
-from tests.tables import EventRow, GripRow, OutboxRow, VersionRow
+from tests.model_versions import add_model_version
+from tests.tables import (
+    BulletGripRow,
+    BulletRow,
+    CheckpointRow,
+    EventRow,
+    GripRow,
+    NodeRow,
+    OutboxRow,
+    SegmentRow,
+    VersionRow,
+)
 
 AT = datetime(2024, 1, 29, 15, 0, tzinfo=UTC)
 
@@ -59,6 +75,25 @@ def test_s1_01_and_13_events_are_never_changed_or_deleted(
     deleted = pytest.raises(peewee.IntegrityError, match="only deleted by forgetting")
     with deleted, database.transaction():
         EventRow.delete().execute()
+
+
+def test_s1_02_and_60_every_statement_leads_to_events_of_its_session(
+    full_workspace: Workspace,
+) -> None:
+    with database.connection():
+        links = list(
+            BulletGripRow.select(
+                GripRow.start_event_id, GripRow.end_event_id, GripRow.node_id
+            )
+            .join(GripRow, on=BulletGripRow.grip_id == GripRow.id)
+            .dicts()
+        )
+        bullets = BulletRow.select().where(~BulletRow.is_withheld).count()
+        for link in links:
+            session = SegmentRow.get_by_id(link["node_id"]).session_id
+            for name in ("start_event_id", "end_event_id"):
+                assert EventRow.get_by_id(link[name]).session_id == session
+    assert len(links) >= bullets > 20
 
 
 def test_s1_03_an_event_id_is_a_ulid_with_the_source_timestamp() -> None:
@@ -129,6 +164,24 @@ def test_s1_04_a_session_knows_the_times_of_its_first_and_last_event(
     assert facts["created_at"] == "2024-01-18T10:00:00.000Z"
     assert facts["updated_at"] == "2024-01-18T10:10:50.000Z"
     assert facts["message_count"] == 5
+
+
+def test_s1_05_events_have_the_time_of_their_source(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    # Imported today, and out of order.
+    lines = [json.loads(line) for line in HISTORY.read_text("utf-8").splitlines()]
+    file = tmp_path / "events.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in reversed(lines)))
+    list(workspace.pipeline.importer().run([file]))
+    with database.connection():
+        times = sorted((row.at_ms, row.text) for row in EventRow.select())
+    assert times == sorted(
+        (events.to_ms(datetime.fromisoformat(line["timestamp"])), line["text"])
+        for line in lines
+    )
+    items = sessions.list_messages(workspace, "shop-2", limit=50).items
+    assert [item["at"] for item in items] == sorted(item["at"] for item in items)
 
 
 @pytest.mark.parametrize(
@@ -306,6 +359,26 @@ def test_s1_17_the_zone_of_a_store_is_fixed_when_it_is_made(tmp_path: Path) -> N
     assert json_data(week)["child_node_ids"] == ["toc:day:2024-01-23"]
 
 
+def test_s1_18_19_and_20_a_node_has_bullets_keywords_and_children(
+    full_workspace: Workspace,
+) -> None:
+    data = replies.write_data(toc.get_node(full_workspace, "toc:week:2024-W03"))
+    assert data["child_node_ids"] == ["toc:day:2024-01-18", "toc:day:2024-01-15"]
+    assert {"JWT", "SESSION_TTL"} <= set(data["keywords"])
+    assert "JWT tokens" in data["bullets"][0]["text"] and data["bullets"][0]["grip_ids"]
+    days = [browse.get_node(name) for name in data["child_node_ids"]]
+    grip_ids = {
+        grip_id
+        for day in days
+        if day
+        for bullet in day.bullets
+        for grip_id in bullet.grip_ids
+    }
+    for bullet in data["bullets"]:
+        for cited in bullet["grip_ids"]:
+            assert any(grip_id.startswith(cited) for grip_id in grip_ids)
+
+
 def test_s1_21_22_and_23_the_versions_of_a_node_count_up(
     full_workspace: Workspace,
 ) -> None:
@@ -318,10 +391,42 @@ def test_s1_21_22_and_23_the_versions_of_a_node_count_up(
             assert node.created_at is not None
 
 
+def test_s1_24_the_latest_version_is_the_one_that_is_shown(
+    full_workspace: Workspace,
+) -> None:
+    day = "toc:day:2024-01-18"
+    made = add_model_version(day, "Tokens are refreshed")
+    assert made.version == 2
+    node = browse.get_node(day)
+    assert node is not None and node.headline == "Tokens are refreshed"
+    with database.connection():
+        latest = VersionRow.get_by_id(NodeRow.get_by_id(day).latest_id)
+    assert (latest.node_id, latest.version) == (day, 2)
+    # A rejected version is kept, and not shown.
+    assert add_model_version(day, "Lies", rejected="it lies").version == 3
+    shown = browse.get_node(day)
+    assert shown is not None and shown.headline == "Tokens are refreshed"
+
+
 def test_s1_25_versions_are_never_changed(full_workspace: Workspace) -> None:
     changed = pytest.raises(peewee.IntegrityError, match="versions are never changed")
     with changed, database.transaction():
         VersionRow.update(title="rewritten").execute()
+
+
+def test_s1_26_a_version_is_read_by_its_number(full_workspace: Workspace) -> None:
+    day = "toc:day:2024-01-18"
+    first = node_versions.get_version(day, 1)
+    add_model_version(day, "Tokens are refreshed")
+    assert node_versions.get_version(day, 1) == first
+    second = node_versions.get_version(day, 2)
+    assert second is not None and second.headline == "Tokens are refreshed"
+    assert node_versions.get_version(day, 3) is None
+    replaced = pytest.raises(peewee.IntegrityError, match="versions are never replaced")
+    with replaced, database.transaction():
+        VersionRow.insert(
+            **{**VersionRow.select().dicts().first(), "id": 10_000}
+        ).execute()
 
 
 def test_s1_27_a_grips_id_follows_from_its_content() -> None:
@@ -331,6 +436,20 @@ def test_s1_27_a_grips_id_follows_from_its_content() -> None:
     assert grip_id == citations.grip_id("toc:segment:x", "A bullet", event)
     assert grip_id != citations.grip_id("toc:segment:x", "Another bullet", event)
     assert grip_id != citations.grip_id("toc:segment:y", "A bullet", event)
+
+
+def test_s1_28_and_30_a_grip_has_words_and_time_of_its_first_event(
+    full_workspace: Workspace,
+) -> None:
+    with database.connection():
+        for row in GripRow.select():
+            spanned = [
+                EventRow.get_by_id(name)
+                for name in (row.start_event_id, row.end_event_id)
+            ]
+            assert any(row.excerpt in event.text for event in spanned)
+            assert row.at_ms == spanned[0].at_ms
+            assert row.id.startswith(f"grip:{row.at_ms}:")
 
 
 def test_s1_29_grips_are_never_changed_or_deleted(full_workspace: Workspace) -> None:
@@ -361,6 +480,22 @@ def test_s1_31_32_and_61_a_grip_says_what_made_it_and_for_which_node(
             assert row.start_event_id <= row.end_event_id
 
 
+def test_s1_33_the_example_of_a_bullet_is_linked_to_the_thanks() -> None:
+    said = [
+        ("user", "Can you explain Rust's ownership model?"),
+        ("assistant", "Each value has one owner, so no garbage collector is needed."),
+        ("user", "Thanks, that clarifies memory safety!"),
+    ]
+    talk = [
+        make_message(text, 60 * n, role=EventRole(role))
+        for n, (role, text) in enumerate(said)
+    ]
+    draft = DraftBullet("User asked about Rust memory safety")
+    (bullet,) = checks.ground_bullets([draft], Evidence(talk))
+    assert bullet.excerpt == "Thanks, that clarifies memory safety!"
+    assert bullet.last == talk[2] and not bullet.verdict.objection
+
+
 def test_s1_34_and_37_a_segments_time_is_that_of_its_own_events(
     full_workspace: Workspace,
 ) -> None:
@@ -369,6 +504,36 @@ def test_s1_34_and_37_a_segments_time_is_that_of_its_own_events(
             first = entry.node_id.rpartition(":")[2]
             assert events.timestamp_ms_of_id(first) == events.to_ms(entry.start_time)
             assert entry.node_id.startswith(f"toc:segment:{day}:")
+
+
+def test_s1_35_36_and_38_overlap_is_context_and_not_counted(
+    workspace: Workspace,
+) -> None:
+    talk = [
+        make_message("Polish the harbour crane."),
+        make_message("I polish it.", 60, role=EventRole.ASSISTANT),
+        make_message("Now polish the winch, too.", 120),
+        make_message("Both are done.", 240, role=EventRole.ASSISTANT),
+    ]
+    talk[1] = replace(talk[1], tokens=2_500)
+    talk[2] = replace(talk[2], tokens=10)
+    talk[3] = replace(talk[3], tokens=2_500)
+    store_messages(*talk)
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    with database.connection():
+        first, last = SegmentRow.select().order_by(SegmentRow.start_ms)
+    assert (first.events, first.tokens) == (3, 2_510)
+    assert (last.events, last.tokens) == (1, 2_500)
+    assert last.first_event_id == last.last_event_id == talk[3].event_id
+    assert last.start_ms == talk[3].timestamp_ms
+    # It has no request of its own: what was asked before names it.
+    node = browse.get_node(last.id)
+    assert node is not None and "polish the winch" in node.title
+    with database.connection():
+        for bullet in node.bullets:
+            for grip_id in bullet.grip_ids:
+                row = GripRow.get_by_id(grip_id)
+                assert row.start_event_id == row.end_event_id == talk[3].event_id
 
 
 def test_s1_36_a_boundary_alone_makes_no_segment(workspace: Workspace) -> None:
@@ -395,6 +560,29 @@ def test_s1_36_events_of_subagents_are_kept_but_make_no_segments(
     assert not any("walrus" in bullet.text for bullet in node.bullets)
     (hit,) = workspace.message_search.find("walrus").hits
     assert hit.event is not None and hit.event.subagent == "a1"
+
+
+@pytest.mark.parametrize(
+    ("pause_min", "words", "expected"),
+    [(29, 10, 1), (30, 10, 1), (31, 10, 2), (1, 3_000, 2)],
+)
+def test_s1_39_40_and_41_a_pause_or_too_many_tokens_end_a_segment(
+    workspace: Workspace, tmp_path: Path, pause_min: int, words: int, expected: int
+) -> None:
+    file = tmp_path / "events.jsonl"
+    lines = [
+        {
+            "session_id": "s1",
+            "role": "user",
+            "text": f"Polish the crane {number}. " + "word " * words,
+            "timestamp": f"2025-03-14T10:{pause_min * number:02}:00Z",
+        }
+        for number in range(2)
+    ]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    list(workspace.pipeline.importer().run([file]))
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    assert len(browse.list_children("toc:day:2025-03-14")) == expected
 
 
 def test_s1_42_43_and_44_an_event_and_its_outbox_rows_are_written_together(
@@ -427,6 +615,46 @@ def test_s1_45_and_46_pending_work_is_done_after_a_restart(
     again.stop()
 
 
+def test_s1_49_the_events_of_a_session_are_kept_in_their_order(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    lifecycle = [
+        ("SessionStart", {}, "session_start", "system"),
+        (
+            "UserPromptSubmit",
+            {"prompt": "Read the config file"},
+            "user_message",
+            "user",
+        ),
+        (
+            "PostToolUse",
+            {
+                "tool_name": "Read",
+                "tool_input": {"file_path": "/app/config.toml"},
+                "tool_response": "port = 80",
+            },
+            "tool_result",
+            "tool",
+        ),
+        ("Stop", {"content": "Here's the config..."}, "assistant_message", "assistant"),
+        ("UserPromptSubmit", {"prompt": "Thanks!"}, "user_message", "user"),
+        ("SessionEnd", {}, "session_end", "system"),
+    ]
+    new = workspace.paths.spool / "new"
+    new.mkdir(parents=True)
+    for number, (name, fields, _, _) in enumerate(lifecycle):
+        payload = {"session_id": "s1", "hook_event_name": name, **fields}
+        payload["timestamp"] = f"2025-03-14T10:00:{number:02}Z"
+        (new / f"{number}.json").write_text(json.dumps(payload))
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    with database.connection():
+        rows = EventRow.select().order_by(EventRow.at_ms, EventRow.ordinal)
+        stored = [(row.type, row.role) for row in rows if row.type != "assistant_stop"]
+        texts = [row.text for row in rows if row.type == "tool_result"]
+    assert stored == [(event_type, role) for *_, event_type, role in lifecycle]
+    assert texts == ["Read: /app/config.toml\nport = 80"]
+
+
 WEEK_VECTORS = [
     ("2024-12-30", "2025-W01", "2025-01", "2025"),
     ("2021-01-01", "2020-W53", "2020-12", "2020"),
@@ -444,6 +672,29 @@ def test_s1_51_a_week_belongs_to_the_month_and_year_of_its_thursday(
     while (parent := calendar.parent_id(ids[-1])) is not None:
         ids.append(parent)
     assert ids[1:] == [f"toc:week:{week}", f"toc:month:{month}", f"toc:year:{year}"]
+
+
+def test_s1_52_and_56_the_way_down_ends_at_a_segment_with_its_events(
+    full_workspace: Workspace,
+) -> None:
+    path = [browse.list_children()[0]]
+    while children := browse.list_children(path[-1].node_id):
+        path.append(children[-1])
+    levels = [entry.level.value for entry in path]
+    assert levels == ["year", "month", "week", "day", "segment"]
+    segment = browse.get_node(path[-1].node_id)
+    assert segment is not None and segment.counts.events == 11
+    data = replies.write_data(toc.get_node(full_workspace, segment.node_id))
+    cited = data["bullets"][0]["grip_ids"][0]
+    excerpt = sessions.expand_grip(full_workspace, cited).lists["excerpt"]
+    assert excerpt[0]["text"].startswith("Sessions time out after ten minutes")
+
+
+def test_s1_53_and_68_the_years_are_the_root(full_workspace: Workspace) -> None:
+    years = ["toc:year:2024", "toc:year:2023"]
+    assert [entry.node_id for entry in browse.list_children()] == years
+    for reply in (toc.get_toc_root(full_workspace), toc.browse_toc(full_workspace)):
+        assert [item["node_id"] for item in reply.items] == years
 
 
 def test_s1_54_a_node_is_got_by_its_id_or_not_at_all(full_workspace: Workspace) -> None:
@@ -569,6 +820,20 @@ def test_s1_65_the_keys_of_the_outbox_never_restart(workspace: Workspace) -> Non
     assert row.id > last
 
 
+def test_s1_66_a_job_has_one_checkpoint_under_its_name(
+    full_workspace: Workspace,
+) -> None:
+    def names() -> list[str]:
+        with database.connection():
+            return sorted(row.job_name for row in CheckpointRow.select())
+
+    jobs = ["rollup_day", "rollup_month", "rollup_week", "rollup_year"]
+    assert names() == jobs
+    store_messages(make_message("Polish the harbour crane."))
+    assert full_workspace.pipeline.run_until_idle(lambda _: None) == []
+    assert names() == jobs
+
+
 def test_s1_67_an_ingested_event_is_answered_with_its_id(workspace: Workspace) -> None:
     output: dict[str, Any] = {
         "session": "mcp:s1",
@@ -607,11 +872,48 @@ def test_s1_67_a_known_event_is_answered_with_its_own_time(
     assert waiting == stored == first | {"created": False}
 
 
+def test_s1_69_programs_read_events_and_excerpts(full_workspace: Workspace) -> None:
+    def call(name: str, **arguments: object) -> dict[str, Any]:
+        tool = next(candidate for candidate in TOOLS if candidate.name == name)
+        reply = tool.run(full_workspace, tool.check(arguments))
+        return dict(replies.write_data(reply))
+
+    listed = call("get_events", when="2024-01-18", limit=50)["events"]
+    assert len(listed) == 16 and listed[0]["role"] == "user"
+    expanded = call("expand_grip", grip_id=listed[2]["id"], before=1, after=1)
+    names = {name: expanded[name][0]["id"] for name in ("before", "excerpt", "after")}
+    assert list(names.values()) == [event["id"] for event in listed[1:4]]
+
+
 def test_s1_71_times_are_exact_and_in_utc(full_workspace: Workspace) -> None:
     session = sessions.list_sessions(full_workspace, limit=1).items[0]
     (event,) = sessions.get_events(full_workspace, "15 January 2024", limit=1).items
     for time in (session["created_at"], session["updated_at"], event["at"]):
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", time)
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"event_type": "unspecified"}, "event_type must be one of"),
+        ({"event_type": ""}, "event_type"),
+        ({"event_type": "user_message", "timestamp": "soon"}, "timestamp"),
+        ({"event_type": "user_message", "role": "robot"}, "no 'role' here"),
+        ({"event_type": "user_message", "metadata": "x"}, "metadata"),
+    ],
+)
+def test_s1_72_an_event_of_no_type_is_refused(
+    workspace: Workspace, fields: dict[str, Any], reason: str
+) -> None:
+    tool = next(candidate for candidate in TOOLS if candidate.name == "ingest_event")
+    event = {"session": "mcp:s1", "text": "Feed the walrus."} | fields
+    answer = ToolRunner(lambda: workspace).call(tool, event)
+    assert answer.error is not None and reason in answer.text
+    # Optional fields may be left out.
+    answer = ToolRunner(lambda: workspace).call(
+        tool, {"session": "mcp:s1", "event_type": "user_message", "text": "Hi."}
+    )
+    assert answer.error is None
 
 
 def test_s1_73_jobs_can_be_paused_and_resumed(workspace: Workspace) -> None:
@@ -624,6 +926,18 @@ def test_s1_73_jobs_can_be_paused_and_resumed(workspace: Workspace) -> None:
     assert paused() == {"rollup_day"}
     changes.scheduler_resume(workspace, jobs=["rollup_day"])
     assert paused() == set()
+
+
+def test_s1_74_the_store_is_the_file_of_the_setting(tmp_path: Path) -> None:
+    file = tmp_path / "elsewhere" / "store.db"
+    setting = ("--set", f"store.path={file}")
+    home = tmp_path / "home"
+    run_memtui(home, *setting, "import", str(HISTORY))
+    assert file.is_file() and not (home / "memory.db").exists()
+    assert json_data(run_memtui(home, *setting, "sessions", "--json").stdout)[
+        "sessions"
+    ]
+    assert not json_data(run_memtui(home, "sessions", "--json").stdout)["sessions"]
 
 
 @pytest.mark.parametrize(
@@ -646,6 +960,13 @@ def test_s1_77_and_79_built_in_values_are_those_of_the_documents(
     name: str, value: object
 ) -> None:
     assert Settings().value(name) == value
+
+
+def test_s1_78_an_agent_is_a_name_to_filter_by(full_workspace: Workspace) -> None:
+    reply = sessions.list_sessions(full_workspace, scope=Scope(agent="codex"))
+    assert [item["id"] for item in reply.items] == ["codex:grep-1"]
+    scoped = toc.get_toc_root(full_workspace, scope=Scope(agent="codex"))
+    assert [item["node_id"] for item in scoped.items] == ["toc:year:2024"]
 
 
 SETTING_SOURCES = ["built in", "default file", "given file", "environment", "command"]
@@ -699,6 +1020,19 @@ def test_s1_84_and_85_no_provider_in_the_cloud_can_be_chosen(
         load(tmp_path / "none", assignments=[f"summaries.provider={provider}"])
     with pytest.raises(SettingsError, match="there is no setting"):
         load(tmp_path / "none", assignments=["summaries.api_key=secret"])
+
+
+def test_s1_86_the_model_is_a_setting(tmp_path: Path) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text('[summaries]\nprovider = "ollama"\nmodel = "qwen3:4b"\n')
+    settings = load(file, config_file=None, assignments=[])
+    assert (settings.summaries_provider, settings.summaries_model) == (
+        "ollama",
+        "qwen3:4b",
+    )
+    assert model_options(settings).model == "qwen3:4b"
+    # Without it one of those that are installed is used.
+    assert Settings().summaries_model == ""
 
 
 def test_s1_87_projects_share_nothing_in_separate_mode(
@@ -760,6 +1094,40 @@ def test_s1_89_schedules_have_six_fields(
     at = datetime(2024, 1, 30, 12, tzinfo=UTC)
     assert schedule.next_run(at) == datetime.fromisoformat(f"{expected}+00:00")
     assert schedule.is_due(at, schedule.next_run(at))
+
+
+def test_s1_90_an_older_version_can_be_shown_again(full_workspace: Workspace) -> None:
+    day, now = "toc:day:2024-01-18", datetime(2024, 3, 1, tzinfo=UTC)
+    before = browse.get_node(day)
+    add_model_version(day, "Tokens are refreshed")
+    assert before is not None and before.version == 1
+    node_versions.pin(day, 1, UTC, now)
+    shown = browse.get_node(day)
+    assert shown is not None
+    assert (shown.version, shown.bullets) == (1, before.bullets)
+    assert shown.is_pinned
+    node_versions.unpin(day, UTC, now)
+    shown = browse.get_node(day)
+    assert shown is not None and shown.version == 2
+
+
+def test_s1_91_a_time_is_read_without_reading_all_events(
+    full_workspace: Workspace,
+) -> None:
+    # Rows are found by an index of the times, not by a scan.
+    statements: list[str] = []
+    with database.connection():
+        database.db.connection().set_trace_callback(statements.append)
+        reply = sessions.get_events(full_workspace, "2024-01-18", limit=50)
+        database.db.connection().set_trace_callback(None)
+        reads = [text for text in statements if "FROM events" in text]
+        plans = [
+            detail
+            for text in reads
+            for *_, detail in database.db.execute_sql(f"EXPLAIN QUERY PLAN {text}")
+        ]
+    assert len(reply.items) == 16
+    assert plans[0].startswith("SEARCH e ") and plans[0].endswith("(id>? AND id<?)")
 
 
 def test_s1_92_the_order_of_arrival_does_not_matter(
