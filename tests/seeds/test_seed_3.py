@@ -26,6 +26,7 @@ from memtui.model.events import (
     EventRole,
     EventType,
     counted_text,
+    timestamp_ms_of_id,
     to_ms,
 )
 from memtui.model.jobs import Job, JobSchedule, find_cron_error
@@ -35,13 +36,26 @@ from memtui.pipeline.model_worker import MIN_AGES
 from memtui.services import browse, conversation
 from memtui.settings import Settings
 from memtui.store import conversations, database, events, jobs, queues, sessions
+from memtui.summarize import segmenter
+from memtui.summarize.segmenter import SegmentRules
+from memtui.text.tokens import estimate
 from memtui.tools import changes, history, replies, toc
 from memtui.tools import sessions as agents_sessions
 from memtui.workspace import Workspace
 from tests.cli_runner import json_data, run_memtui
 from tests.conftest import HISTORY
 from tests.message_factory import make_message, store_messages
-from tests.tables import CheckpointRow, EventRow, NodeRow, OutboxRow
+from tests.tables import (
+    BulletGripRow,
+    BulletRow,
+    CheckpointRow,
+    EventRow,
+    GripRow,
+    NodeRow,
+    OutboxRow,
+    SegmentRow,
+    VersionRow,
+)
 
 
 @pytest.fixture(
@@ -296,6 +310,31 @@ def test_s3_06_input_and_response_of_a_tool_are_both_kept(
     assert event.text == text and event.metadata["tool_name"] == "Bash"
 
 
+@pytest.mark.parametrize("fields", [{}, {"timestamp": "2025-03-14T10:00:00Z"}])
+def test_s3_07_an_event_is_given_an_id_with_its_time(
+    fields: dict[str, Any],
+) -> None:
+    (event,) = events_of(PROMPTS[0] | fields)
+    (again,) = events_of(PROMPTS[0] | fields)
+    assert event.event_id == again.event_id and len(event.event_id) == 26
+    stamp = fields.get("timestamp")
+    at = datetime.fromisoformat(stamp) if stamp else RECEIVED
+    assert timestamp_ms_of_id(event.event_id) == to_ms(at)
+
+
+def test_s3_08_and_10_a_program_adds_an_event_by_a_call(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    arguments = ("session=mcp:s1", "event_type=user_message", "text=Feed the walrus.")
+    answer = run_memtui(home, "call", "ingest_event", *arguments, "--json").stdout
+    data = json_data(answer)
+    assert data["created"] is True and len(data["event_id"]) == 26
+    run_memtui(home, "work", "--until-idle")
+    exported = run_memtui(home, "export", "--events").stdout.splitlines()
+    (event,) = [row for row in map(json.loads, exported) if "event_type" in row]
+    assert (event["id"], event["text"]) == (data["event_id"], "Feed the walrus.")
+    assert (event["event_type"], event["session_id"]) == ("user_message", "s1")
+
+
 REFUSED = [
     ({"event_type": "UserPromptSubmit", "content": "x"}, "no session id"),
     (
@@ -324,6 +363,21 @@ def test_s3_09_20_21_and_23_an_invalid_hook_is_refused_with_its_reason(
 ) -> None:
     (record,) = read_hook(payload)
     assert isinstance(record, InvalidRecord) and record.reason == reason
+
+
+def test_s3_11_and_13_a_new_event_is_looked_up_and_queued_once(
+    workspace: Workspace,
+) -> None:
+    message = make_message("Polish the harbour crane.")
+    queued = []
+    for _ in range(2):
+        store_messages(message)
+        with database.connection():
+            queued.append(sorted((row.action, row.at_ms) for row in OutboxRow.select()))
+            assert EventRow.select().count() == 1
+    assert queued[0] == queued[1]
+    assert ("update_toc", message.timestamp_ms) in queued[0]
+    assert "index_event" in {action for action, _ in queued[0]}
 
 
 def test_s3_12_an_event_that_comes_again_is_not_created(
@@ -427,6 +481,62 @@ def test_s3_17_times_of_the_wrong_unit_are_refused() -> None:
     assert isinstance(record, InvalidRecord) and "before 2000" in record.reason
 
 
+def test_s3_18_events_are_kept_in_the_order_of_their_times(
+    workspace: Workspace,
+) -> None:
+    numbers = (5, 1, 4, 2, 3)
+    for number in numbers:
+        store_messages(make_message(f"Crane {number}.", number))
+    with database.connection():
+        rows = list(EventRow.select().order_by(EventRow.id))
+    assert [row.text for row in rows] == [f"Crane {n}." for n in sorted(numbers)]
+    assert [row.at_ms for row in rows] == sorted(row.at_ms for row in rows)
+
+
+def test_s3_24_a_hook_returns_when_its_event_is_in_the_spool(tmp_path: Path) -> None:
+    spool = tmp_path / "spool"
+    ended = subprocess.run(
+        [sys.executable, "-I", hook.__file__, "--spool", str(spool)],
+        input=json.dumps(PROMPTS[0]).encode(),
+        capture_output=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stdout) == (0, b"")
+    (file,) = (spool / "new").iterdir()
+    assert json.loads(file.read_bytes()) == PROMPTS[0]
+    assert not list((spool / "tmp").iterdir())
+
+
+def test_s3_25_a_summary_comes_before_the_events(full_workspace: Workspace) -> None:
+    page = agents_sessions.list_messages(full_workspace, "grep-1", limit=50)
+    messages = replies.fit_text(page, 5_000, full_workspace.counter).text
+    (entry,) = browse.list_children("toc:day:2024-01-22")
+    reply = toc.get_node(full_workspace, entry.node_id)
+    summary = replies.fit_text(reply, 5_000, full_workspace.counter).text
+    assert "perf record" not in summary and "profile it" in summary
+    assert "Most lines can be thrown away" not in summary
+    assert "Most lines can be thrown away" in messages
+
+
+def test_s3_26_segments_follow_the_times_of_events(workspace: Workspace) -> None:
+    # The second segment arrives first.
+    store_messages(make_message("Grease the winch.", 7_200))
+    take_in(workspace)
+    store_messages(
+        make_message("It is polished.", 60, role=EventRole.ASSISTANT),
+        make_message("Polish the crane.", 0),
+    )
+    take_in(workspace)
+    segments = browse.list_children("toc:day:2025-03-14")
+    assert [segment.headline or segment.title for segment in segments] == [
+        "Grease the winch.",
+        "Polish the crane.",
+    ]
+    with database.connection():
+        rows = SegmentRow.select().order_by(SegmentRow.start_ms)
+        assert [(row.events, row.messages) for row in rows] == [(2, 2), (1, 1)]
+
+
 @pytest.mark.parametrize(
     ("role", "is_cut"),
     [("tool", True), ("system", True), ("user", False), ("assistant", False)],
@@ -437,6 +547,20 @@ def test_s3_27_results_of_tools_are_shortened_for_summaries(
     event = make_message("word " * 1_000, role=EventRole(role), tool="Bash")
     assert len(counted_text(event)) == (TOOL_CHARS if is_cut else len(event.text))
     assert len(event.text) == 5_000 and TOOL_CHARS == 1_000
+
+
+def test_s3_28_39_and_40_a_segment_ends_at_a_pause_or_before_it_is_too_large() -> None:
+    def counts(*messages: tuple[float, int]) -> list[int]:
+        talk = [
+            replace(make_message(f"crane {n}", 60 * minute), tokens=tokens)
+            for n, (minute, tokens) in enumerate(messages)
+        ]
+        return [len(run) for run in segmenter.split_events(talk, SegmentRules())]
+
+    assert counts((0, 9), (30, 9)) == [2]
+    assert counts((0, 9), (30.1, 9)) == [1, 1]
+    assert counts((0, 3_000), (1, 1_000)) == [2]
+    assert counts((0, 3_000), (1, 1_001)) == [1, 1]
 
 
 def test_s3_29_an_open_segment_is_provisional_and_live(
@@ -456,6 +580,24 @@ def test_s3_29_an_open_segment_is_provisional_and_live(
     segment = path[-1]
     assert segment.status is NodeStatus.PROVISIONAL
     assert segment.is_live and all(entry.is_live for entry in path)
+
+
+def test_s3_30_a_segment_is_summarized_from_its_own_events(
+    workspace: Workspace,
+) -> None:
+    # A decision has the events before it be context alone, as for its title.
+    talk = [
+        replace(make_message("Polish the walrus statue."), tokens=3_900),
+        replace(make_message("Grease the winch.", 60), tokens=200),
+    ]
+    store_messages(*talk)
+    take_in(workspace)
+    second, first = browse.list_children("toc:day:2025-03-14")
+    for entry, own, other in ((first, "walrus", "winch"), (second, "winch", "walrus")):
+        node = browse.get_node(entry.node_id)
+        assert node is not None
+        text = " ".join([node.title, *(bullet.text for bullet in node.bullets)])
+        assert own in text and other not in text
 
 
 def test_s3_31_a_segment_has_the_parts_of_a_summary(full_workspace: Workspace) -> None:
@@ -481,6 +623,34 @@ def test_s3_31_a_summarys_bullets_are_the_lines_of_its_card(
     assert "state" not in by_kind, "it is that of the whole session"
     assert "ten minutes" in by_kind["asked"]
     assert "I changed SESSION_TTL to 3600" in " ".join(by_kind.values())
+
+
+def test_s3_32_and_41_the_summary_becomes_a_node_of_its_day(
+    full_workspace: Workspace,
+) -> None:
+    with database.connection():
+        rows = list(NodeRow.select().where(NodeRow.level == "segment"))
+        versions = {row.node_id: row for row in VersionRow.select()}
+        segments = {row.id for row in SegmentRow.select()}
+    assert {row.node_id for row in rows} == segments and len(segments) == 6
+    for row in rows:
+        version = versions[row.node_id]
+        assert row.parent_id == calendar.parent_id(row.node_id)
+        assert version.level == "segment" and version.headline
+        assert version.bullets >= 2 and json.loads(version.keywords)
+
+
+def test_s3_33_and_34_a_grip_is_stored_with_its_node(full_workspace: Workspace) -> None:
+    with database.connection():
+        for row in BulletGripRow.select():
+            bullet = BulletRow.get_by_id(row.bullet_id)
+            version = VersionRow.get_by_id(bullet.version_id)
+            grip = GripRow.get_by_id(row.grip_id)
+            assert grip.node_id.startswith("toc:segment:")
+            above = calendar.path(grip.node_id)
+            # Its own node's, or inherited by one above.
+            assert version.node_id in above
+            assert EventRow.select().where(EventRow.id == grip.start_event_id).exists()
 
 
 def test_s3_35_all_four_parents_exist_with_the_segment(
@@ -650,6 +820,50 @@ def test_s3_42_the_parents_of_the_example_are_those_of_the_seed() -> None:
     ]
 
 
+def test_s3_43_a_roll_up_replaces_what_was_pending(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(summarization.RollupStage, "step", lambda _: 0)
+        store_messages(make_message("Polish the harbour crane."))
+        take_in(workspace)
+        parents = calendar.path("toc:day:2025-03-14")
+        pending = [browse.get_node(name) for name in parents]
+        assert [node and node.status for node in pending] == [NodeStatus.PENDING] * 4
+        assert not any(node and (node.bullets or node.headline) for node in pending)
+    take_in(workspace)
+    for name in parents:
+        node = browse.get_node(name)
+        assert node is not None and node.status is NodeStatus.CURRENT
+        assert "harbour crane" in node.headline and node.bullets
+
+
+def test_s3_44_a_job_is_due_at_its_time_and_once() -> None:
+    schedule = JobSchedule(Job.DAY, "0 1 * * *", UTC, 0, "a")
+    midnight = datetime(2025, 3, 14, tzinfo=UTC)
+    run = schedule.next_run(midnight)
+    assert run == midnight + timedelta(hours=1)
+    assert not schedule.is_due(midnight, run - timedelta(seconds=1))
+    assert schedule.is_due(midnight, run)
+    assert not schedule.is_due(run, run + timedelta(hours=22))
+
+
+def test_s3_45_and_52_a_checkpoint_follows_the_nodes_that_were_rolled_up(
+    workspace: Workspace,
+) -> None:
+    with database.connection():
+        assert jobs.get_checkpoint("rollup_day") is None
+    for number in range(3):
+        at = 24 * 3_600 * number
+        store_messages(make_message("Polish the crane.", at, session=f"s{number}"))
+        take_in(workspace)
+        with database.connection():
+            checkpoint = jobs.get_checkpoint("rollup_day")
+        assert checkpoint is not None and checkpoint.processed_count == number + 1
+        end = datetime(2025, 3, 15 + number, tzinfo=UTC)
+        assert checkpoint.last_processed_time == end
+
+
 def test_s3_46_a_node_that_fails_does_not_block_the_others(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -699,11 +913,44 @@ def test_s3_48_a_node_without_children_is_removed(tmp_path: Path) -> None:
     assert weeks() == ["toc:week:2024-W03"]
 
 
+def test_s3_49_and_51_a_roll_up_joins_its_children_in_a_new_version(
+    full_workspace: Workspace,
+) -> None:
+    before = browse.get_node("toc:day:2024-01-18")
+    assert before is not None and before.version == 1
+    late = make_message("Polish the harbour crane.", session="late")
+    store_messages(replace(late, timestamp=datetime(2024, 1, 18, 20, tzinfo=UTC)))
+    take_in(full_workspace)
+    node = browse.get_node("toc:day:2024-01-18")
+    assert node is not None and node.version == 2
+    grip_ids = [bullet.grip_ids for bullet in node.bullets]
+    assert all(bullet.grip_ids in grip_ids for bullet in before.bullets)
+    assert any("harbour crane" in bullet.text for bullet in node.bullets)
+    assert len(browse.list_children("toc:day:2024-01-18")) == 3
+
+
 def test_s3_50_a_day_has_a_line_for_each_session(full_workspace: Workspace) -> None:
     node = browse.get_node("toc:day:2024-01-18")
     assert node is not None
     sessions_named = [bullet.session_id for bullet in node.bullets]
     assert len(sessions_named) == len(set(sessions_named)) == 2
+
+
+def test_s3_53_a_run_says_how_many_nodes_it_rolled_up(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    run_memtui(home, "--set", "store.time_zone=UTC", "import", str(HISTORY))
+    rows = json_data(run_memtui(home, "jobs", "--json").stdout)["jobs"]
+    counts = {row["job"]: row["rolled_up"] for row in rows}
+    assert {
+        job: checkpoint and checkpoint["processed_count"]
+        for job, checkpoint in counts.items()
+    } == {
+        "segments": None,
+        "rollup_day": 5,
+        "rollup_week": 4,
+        "rollup_month": 3,
+        "rollup_year": 2,
+    }
 
 
 def test_s3_54_roll_ups_go_from_the_days_up(full_workspace: Workspace) -> None:
@@ -845,6 +1092,46 @@ def test_s3_62_an_unknown_job_is_refused_with_those_there_are(
         changes.scheduler_pause(workspace, jobs=["rollup_decade"])
 
 
+def test_s3_63_the_years_are_listed_newest_first(workspace: Workspace) -> None:
+    for year in (2024, 2026, 2023, 2025):
+        said = make_message(f"Crane of {year}.", session=f"s{year}")
+        at = datetime(year, 3, 14, tzinfo=UTC)
+        if at < datetime.now(UTC):
+            store_messages(replace(said, timestamp=at))
+    take_in(workspace)
+    years = [item["node_id"] for item in toc.get_toc_root(workspace).items]
+    assert years == sorted(years, reverse=True) and len(years) >= 3
+
+
+def test_s3_64_and_65_a_year_has_its_months(full_workspace: Workspace) -> None:
+    months = ["toc:month:2024-02", "toc:month:2024-01"]
+    node = replies.write_data(toc.get_node(full_workspace, "toc:year:2024"))
+    assert node["child_node_ids"] == months
+    page = toc.browse_toc(full_workspace, "toc:year:2024", limit=12)
+    assert [item["node_id"] for item in page.items] == months
+    (first,) = toc.browse_toc(full_workspace, "toc:year:2024", limit=1).items
+    assert first["node_id"] == months[0]
+
+
+@pytest.mark.parametrize(
+    ("now", "week"),
+    [
+        (datetime(2024, 1, 22, 12, tzinfo=UTC), "toc:week:2024-W03"),
+        (datetime(2024, 1, 28, 23, tzinfo=UTC), "toc:week:2024-W03"),
+        (datetime(2024, 1, 29, 1, tzinfo=UTC), "toc:week:2024-W04"),
+    ],
+)
+def test_s3_66_last_week_is_the_week_before_this(
+    full_workspace: Workspace,
+    monkeypatch: pytest.MonkeyPatch,
+    now: datetime,
+    week: str,
+) -> None:
+    monkeypatch.setattr(full_workspace, "now", lambda: now)
+    (item,) = toc.browse_toc(full_workspace, when="last week").items
+    assert item["node_id"] == week
+
+
 @pytest.mark.parametrize("given", ["toc:week:2024-03", "toc:week:2024-W03"])
 def test_s3_67_a_week_is_got_by_both_forms_of_its_id(
     full_workspace: Workspace, given: str
@@ -901,6 +1188,36 @@ def test_s3_70_a_token_that_does_not_exist_gives_the_first_page(
     assert page.items == first.items and replies.NO_TOKEN in page.notes
 
 
+def test_s3_71_and_74_an_expansion_is_what_is_before_in_and_after_the_excerpt(
+    full_workspace: Workspace,
+) -> None:
+    with database.connection():
+        order = [
+            row.id
+            for row in EventRow.select().order_by(EventRow.at_ms, EventRow.ordinal)
+        ]
+        grips = list(GripRow.select())
+    for grip in grips:
+        expansion = conversation.expand(grip.id)
+        before, excerpt, after = (
+            [event.event_id for event in group]
+            for group in (
+                expansion.events_before,
+                expansion.excerpt_events,
+                expansion.events_after,
+            )
+        )
+        assert (excerpt[0], excerpt[-1]) == (grip.start_event_id, grip.end_event_id)
+        together = [*before, *excerpt, *after]
+        assert len(set(together)) == len(together)
+        assert together == sorted(together, key=order.index)
+        assert {
+            event.session_id
+            for group in (expansion.events_before, expansion.events_after)
+            for event in group
+        } <= {expansion.excerpt_events[0].session_id}
+
+
 @pytest.mark.parametrize(
     "grip_id", ["grip:1738318530000:jwt123", "grip:", "nonsense", "", "toc:year:2024"]
 )
@@ -948,6 +1265,44 @@ def test_s3_75_the_events_around_an_excerpt_are_limited(
     assert names == [f"word {n}" for n in range(10 - above, 10)]
     names = [event.text for event in expansion.events_after]
     assert names == [f"word {n}" for n in range(11, 11 + below)]
+
+
+def test_s3_76_and_77_the_example_of_an_expansion_has_its_groups(
+    workspace: Workspace,
+) -> None:
+    said = [
+        ("user", "How should we sign JWTs?"),
+        ("assistant", "Let me research that..."),
+        ("tool", "Read security docs"),
+        ("assistant", "We should use RS256 for signing JWTs: its keys are asymmetric."),
+        ("user", "That makes sense"),
+        ("assistant", "Great, I'll implement that"),
+        ("tool", "Write token.rs"),
+    ]
+    talk = [
+        make_message(text, 60 * n, role=EventRole(role))
+        for n, (role, text) in enumerate(said)
+    ]
+    store_messages(*talk)
+    take_in(workspace)
+    reply = agents_sessions.expand_grip(workspace, f"evt:{talk[3].event_id}")
+    groups = {
+        name: [(event["role"], event["text"]) for event in group]
+        for name, group in reply.lists.items()
+    }
+    assert groups == {"before": said[:3], "excerpt": said[3:4], "after": said[4:]}
+
+
+def test_s3_78_an_expansion_is_bounded_however_long_its_events_are(
+    workspace: Workspace,
+) -> None:
+    talk = [make_message(f"Crane {n}. " + "word " * 3_000, 60 * n) for n in range(9)]
+    store_messages(*talk)
+    reply = agents_sessions.expand_grip(
+        workspace, f"evt:{talk[4].event_id}", before=20, after=20
+    )
+    text = replies.fit_text(reply, 300, workspace.counter).text
+    assert estimate(text) <= 300 and "Crane 4." in text
 
 
 def test_s3_79_an_event_that_cannot_be_read_is_skipped(
@@ -1245,3 +1600,20 @@ def test_s3_80_a_window_without_events_has_the_excerpt_alone(
     expansion = conversation.expand_event(messages[1].event_id)
     assert not expansion.events_before and not expansion.events_after
     assert [event.text for event in expansion.excerpt_events] == ["hour 1"]
+
+
+def test_s3_81_an_agent_goes_on_while_the_store_fails(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    store_messages(make_message("Polish the crane."))
+    workspace.stop()
+    workspace.paths.store.write_bytes(b"no database" * 1_000)
+    ended = subprocess.run(
+        [sys.executable, "-I", hook.__file__, "--spool", str(workspace.paths.spool)],
+        input=json.dumps(PROMPTS[0]).encode(),
+        capture_output=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
+    (file,) = (workspace.paths.spool / "new").iterdir()
+    assert json.loads(file.read_bytes()) == PROMPTS[0]
