@@ -407,7 +407,7 @@ def test_s0_13_a_long_segment_has_five_bullets(workspace: Workspace) -> None:
         )
         key = "file_path" if tool == "Edit" else "command"
         call = {"tool_input": json.dumps({key: words})} if tool else {}
-        store_messages(replace(said, metadata=said.metadata | call))
+        store_messages(replace(said, metadata={**said.metadata, **call}))
     assert workspace.pipeline.run_until_idle(lambda _: None) == []
     (segment,) = browse.list_children("toc:day:2025-03-14")
     node = browse.get_node(segment.node_id)
