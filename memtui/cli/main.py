@@ -39,6 +39,8 @@ GROUPS = {
         Subcommand("expand", "read", "print the events behind a bullet"),
         Subcommand("sessions", "read", "list sessions with outcomes, the latest first"),
         Subcommand("session", "read", "print the card of a session and its messages"),
+        Subcommand("report", "report", "report what was done in a period"),
+        Subcommand("handover", "report", "print a context pack for another agent"),
         Subcommand("stats", "read", "print how much is stored"),
         Subcommand(
             "usage",

@@ -5,7 +5,7 @@ Both are read and written in pages, so that a long one takes no more memory.
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import tzinfo
 from functools import cache
 from pathlib import Path
@@ -90,11 +90,16 @@ def export_markdown(
         StoreError: It cannot be written, or exists and may not be replaced.
         ConversationGoneError: The session is not stored any more.
     """
+    write_lines(file, _lines(whose, zone), may_replace=may_replace)
+
+
+def write_lines(file: Path, lines: Iterable[str], *, may_replace: bool) -> None:
+    """Write lines as ``export_markdown`` does, with the same errors."""
     with (
         backup.replacement(file, may_replace=may_replace) as draft,
         draft.open("w", encoding="utf-8", errors="replace") as opened,
     ):
-        for line in _lines(whose, zone):
+        for line in lines:
             opened.write(remove_tag_characters(f"{line}\n"))
         opened.flush()
 

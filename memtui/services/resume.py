@@ -1,7 +1,10 @@
-"""The commands by which agents resume their sessions."""
+"""The commands by which agents resume their sessions, or start with a context pack."""
 
 import shlex
+import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from memtui.model.sessions import Session
 
@@ -14,6 +17,17 @@ _COMMANDS = {
     "copilot-cli": ("copilot", "--resume"),
 }
 """The command of each agent that resumes a session, without the session's id."""
+
+_START_COMMANDS = {
+    "claude-code": ("claude",),
+    "codex": ("codex",),
+    "gemini-cli": ("gemini", "--prompt-interactive"),
+    "opencode": ("opencode", "--prompt"),
+    "copilot-cli": ("copilot", "--interactive"),
+}
+"""The command of each agent that starts a session, without the first prompt."""
+
+_FIRST_PROMPT = "Read {}: quotations from past work. Say where it stands, and wait."
 
 _NOT_BY_NAME = {
     "aider": "Aider keeps one history for a folder and no sessions to go back to:"
@@ -53,3 +67,11 @@ def resume_command(session: Session) -> ResumeCommand:
     if session.session_id.startswith("-"):
         return ResumeCommand(reason="Its id would be taken for an option.")
     return ResumeCommand((*command, session.session_id), session.cwd)
+
+
+def list_start_commands(file: Path) -> dict[str, Sequence[str]]:
+    """Return the commands that start sessions with a context pack, of the agents that
+    are installed here."""
+    prompt = _FIRST_PROMPT.format(file)
+    commands = _START_COMMANDS.items()
+    return {name: (*argv, prompt) for name, argv in commands if shutil.which(argv[0])}

@@ -5,7 +5,7 @@ are columns of the session, so that lists read them at once.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import tzinfo
 from typing import Any
@@ -84,12 +84,19 @@ def has_facts(session_number: int) -> bool:
     return bool(fetch(sql, session_number))
 
 
-def read_facts(session_number: int) -> Facts:
-    """Return the facts of a session, as far as its segments are summarized."""
-    stored = fetch_column(
-        "SELECT g.facts FROM segments g LEFT JOIN events e ON e.id = g.first_event_id"
+def read_facts(
+    session_number: int, segment_ids: Collection[str] | None = None
+) -> Facts:
+    """Return the facts of a session, or of some of its segments, as far as these are
+    summarized."""
+    rows = fetch(
+        "SELECT g.id, g.facts FROM segments g"
+        " LEFT JOIN events e ON e.id = g.first_event_id"
         " WHERE g.session_id = ? AND g.facts <> '' ORDER BY g.start_ms, e.ordinal",
         session_number,
+    )
+    stored = (
+        facts for name, facts in rows if segment_ids is None or name in segment_ids
     )
     return join_facts(map(facts_from_json, stored))
 

@@ -301,7 +301,8 @@ def _short_names(paths: Iterable[str]) -> dict[str, str]:
     }
 
 
-def _list_pull_requests(facts: Facts) -> Iterator[DraftBullet]:
+def list_pull_requests(facts: Facts) -> Iterator[DraftBullet]:
+    """Yield a line for each pull request."""
     for request in facts.pull_requests:
         text = shorten(f"#{request.number} {request.title}".strip(), BULLET_CHARS)
         yield DraftBullet(text, (request.event_id,), BulletKind.PULL_REQUEST)
@@ -330,7 +331,8 @@ def _join_lines(kind: BulletKind, bullets: Sequence[DraftBullet]) -> DraftBullet
     return DraftBullet(text, tuple(ids)[:MAX_EVENT_IDS], kind)
 
 
-def _list_commits(commits: Iterable[Commit]) -> Iterator[DraftBullet]:
+def list_commits(commits: Iterable[Commit]) -> Iterator[DraftBullet]:
+    """Yield a line for each commit."""
     for commit in commits:
         text = shorten(commit.subject, BULLET_CHARS)
         yield DraftBullet(text, (commit.event_id,), BulletKind.COMMIT)
@@ -351,8 +353,8 @@ def summarize_segment(facts: Facts, earlier_request: str = "") -> Summary:
     for line in _find_unfinished(facts):
         bullets.append(DraftBullet(line.text, (line.event_id,), BulletKind.LEFT_OPEN))
     for kind, lines in (
-        (BulletKind.COMMIT, list(_list_commits(commits))),
-        (BulletKind.PULL_REQUEST, list(_list_pull_requests(facts))),
+        (BulletKind.COMMIT, list(list_commits(commits))),
+        (BulletKind.PULL_REQUEST, list(list_pull_requests(facts))),
     ):
         bullets += [_join_lines(kind, lines)] if lines else []
     bullets += [*_list_tests(facts), *_list_files(facts)]
@@ -371,7 +373,7 @@ def _title_segment(facts: Facts, earlier_request: str) -> str:
 
 def list_session_lines(facts: Facts, work: SessionWork) -> list[DraftBullet]:
     """Return the lines of a session's page."""
-    commits = list(_list_commits(facts.commits))
+    commits = list(list_commits(facts.commits))
     more = len(commits) - MAX_COMMITS
     if more > 0:
         others = commits[MAX_COMMITS:]
@@ -385,7 +387,7 @@ def list_session_lines(facts: Facts, work: SessionWork) -> list[DraftBullet]:
             for line in work.left_open
         ),
         *commits,
-        *_list_pull_requests(facts),
+        *list_pull_requests(facts),
         *_list_tests(facts),
         *_list_files(facts),
         *_list_failed(facts),

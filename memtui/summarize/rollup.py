@@ -66,7 +66,7 @@ def list_sessions(works: Sequence[PeriodWork], most: int) -> Iterator[DraftBulle
     with_project = len({work.project for work in works}) > 1
     for work in works:
         if work in largest:
-            yield _session_bullet(work, with_project=with_project)
+            yield session_bullet(work, with_project=with_project)
     if others:
         yield _more_bullet(plural(len(others), "more session"), others)
 
@@ -81,7 +81,7 @@ def _more_bullet(what: str, works: Sequence[PeriodWork]) -> DraftBullet:
     return DraftBullet(f"and {what}", _list_sources(works), BulletKind.MORE)
 
 
-def _session_bullet(work: PeriodWork, *, with_project: bool) -> DraftBullet:
+def session_bullet(work: PeriodWork, *, with_project: bool) -> DraftBullet:
     """Return "project: name — outcome (state)"."""
     prefix = f"{work.project}: " if with_project and work.project else ""
     state = work.work.state
