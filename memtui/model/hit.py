@@ -10,13 +10,13 @@ from memtui.model.nodes import TocEntry
 from memtui.model.sessions import Session
 
 MIN_EXCELLENT = 0.8
-"""From this score on, all of the query is in one title, or in several places."""
+"""From this score on, nearly all of the query is found, in rare words."""
 
 MIN_GOOD = 0.5
-"""From this score on, all or nearly all of the query is found."""
+"""From this score on, most of the query is found, or all of a query of common words."""
 
 MIN_PARTIAL = 0.3
-"""From this score on, more than half of the query is found."""
+"""From this score on, about half of the query is found."""
 
 
 class ScoreBand(StrEnum):

@@ -6,7 +6,7 @@ answer, and the best quotes by what a later session of the project says about th
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from itertools import islice
@@ -66,8 +66,6 @@ class QuoteResult:
     quotes: tuple[Hit, ...] = ()
     """Hits whose snippet is a passage, several of one session or message. Hits in
     summaries are among them as they are."""
-    coverage: float = 0.0
-    """The largest share of the question's specific words that one session has."""
     unknown: tuple[str, ...] = ()
     """The specific words that no message contains, as they were typed."""
 
@@ -141,15 +139,9 @@ class QuoteSearch:
                 distinct = [q for q in distinct if q.event_id != later.event_id]
                 distinct.insert(LATER_PLACE, later)
                 del distinct[max(1, limit) :]
-            terms = {
-                number: {*analyzer.terms(hit.title)} for number, hit in hits.items()
-            }
-            for ranked, _, sentences in messages:
-                terms[ranked.session] |= sentences.terms
             return QuoteResult(
                 result,
                 tuple(_add_segments(distinct, hits)),
-                _coverage(query, terms.values()),
                 () if unknown_names else self._ranker.list_unknown(query),
             )
 
@@ -206,14 +198,6 @@ class QuoteSearch:
         with database.connection():
             query, unknown_names = resolve_names(query)
             return () if unknown_names else self._ranker.list_unknown(query)
-
-
-def _coverage(query: Query, sessions: Iterable[set[str]]) -> float:
-    """Return the largest share of the specific words that one session has; the sessions
-    have these terms."""
-    words = [word for word in query.words if word.is_specific]
-    counts = [sum(word.matches(terms) for word in words) for terms in sessions]
-    return max(counts, default=0) / (len(words) or 1)
 
 
 RankedQuote = tuple[float, Hit]

@@ -447,19 +447,29 @@ class Scorer:
 
     def coverage(self, mask: int, score: float) -> float:
         """Return how much of the query a message has, 0 to 1: its share of the best
-        possible score, times its share of the terms."""
+        possible score, times its share of the terms, times their rarity."""
         if not self._query.words or self._query.has_only_stop_words:
             return 1.0
         most = sum(self._idfs[bit] for bit in self._required) * MAX_TERM_SCORE
-        count = sum(mask >> bit & 1 for bit in self._required)
-        coverage = min(1.0, _share(score, most)) * count / len(self._required)
+        own = [bit for bit in self._required if mask >> bit & 1]
+        coverage = min(1.0, _share(score, most)) * self._coverage(own)
         return max(coverage, MIN_GOOD) if self._query.phrases else coverage
 
     def coverage_of_texts(self, session: int) -> float:
-        """Return the share of the terms that the texts of a session have."""
+        """Return the share of the terms that the texts of a session have, times their
+        rarity."""
         weights = self._text_weights[session]
-        count = sum(weights[bit] > 0 for bit in self._required)
-        return _share(count, len(self._required))
+        return self._coverage([bit for bit in self._required if weights[bit] > 0])
+
+    def _coverage(self, own: Sequence[int]) -> float:
+        """Return the share of the terms that are these, times their rarity.
+
+        Together they should be as rare as a term that one message has: many messages
+        have "tests" and "failed" by chance.
+        """
+        rarest = inverse_document_frequency(self._matches.message_count, 1)
+        rarity = min(1.0, _share(sum(self._idfs[bit] for bit in own), rarest))
+        return rarity * _share(len(own), len(self._required))
 
     def rank_candidates(self) -> list[Candidate]:
         """Return all candidates, the best first, as far as the index knows them."""

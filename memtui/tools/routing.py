@@ -5,7 +5,6 @@ something by what matches its words, one that names both by what matches within 
 time, one about what is left open by the latest sessions, and any other by the years.
 """
 
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -64,13 +63,6 @@ MISS_SCORE = 0.2
 are of another time."""
 
 TOP_SCORE = 0.3
-
-COVERED_SCORE, COVERED_POWER = 0.75, 1.5
-"""The score where one session has all specific words of the question, and how fast it
-falls where it has only a share of them."""
-
-UNKNOWN_PENALTY = 0.1
-"""Taken off for each word that is in no message."""
 
 
 def route(
@@ -266,21 +258,11 @@ def _score(
     *,
     is_elsewhere: bool,
 ) -> float:
-    """Estimate how likely the answer is among the results, from 0 to 1.
-
-    It is likely where one session has all words of the question, even if its best
-    passage has few of them, and unlikely where a name in the question is in no message.
-    """
+    """Return how likely the answer is among the results, from 0 to 1: the score of the
+    best hit."""
     if strategy is Strategy.YEARS:
         return TOP_SCORE
     if strategy is Strategy.TIME:
         return TIME_SCORE if nodes else MISS_SCORE
     best = max((quote.score for quote in quoted.quotes), default=0.0)
-    covered = COVERED_SCORE * math.pow(quoted.coverage, COVERED_POWER)
-    score = max(best, covered - UNKNOWN_PENALTY * len(quoted.unknown))
-    # The first word of a question begins with a capital letter in any case.
-    first = quoted.sessions.query.split()[:1]
-    has_unknown_name = any(
-        word != word.lower() and [word] != first for word in quoted.unknown
-    )
-    return min(score, MISS_SCORE) if is_elsewhere or has_unknown_name else score
+    return min(best, MISS_SCORE) if is_elsewhere else best

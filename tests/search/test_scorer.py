@@ -120,6 +120,28 @@ def test_coverage_is_the_share_of_the_query() -> None:
     assert 0 < pair.coverage(part.mask, pair.score(part)) < 0.5
 
 
+@pytest.mark.parametrize(
+    ("frequencies", "least", "most"),
+    [([300, 200], 0.3, 0.5), ([30, 20], 0.9, 1.0), ([1, 300], 1.0, 1.0)],
+)
+def test_message_with_common_words_covers_less(
+    frequencies: list[int], least: float, most: float
+) -> None:
+    query = search_query.parse("tests failed ", UTC)
+    message = candidate(1, 0b11, length=1)
+    matches = Matches(
+        query_terms(query),
+        [message],
+        sessions={1: ("test fail", "", "")},
+        frequencies=frequencies,
+        message_count=1_000,
+    )
+    common = Scorer(matches, query)
+    coverage = common.coverage(message.mask, common.score(message, 9))
+    assert least <= coverage <= most
+    assert common.coverage_of_texts(1) == pytest.approx(coverage)
+
+
 def bonus(text: str, query: str) -> float:
     parsed = search_query.parse(query, UTC)
     terms = [QueryTerm(term) for term in parsed.terms]
@@ -136,7 +158,7 @@ def test_message_without_the_complete_identifier_is_covered() -> None:
     terms = query_terms(query)
     assert [(term.term, term.is_whole) for term in terms][-1] == ("someflag", True)
     whole, parts = candidate(1, 0b11, length=1), candidate(2, 0b01, length=1)
-    matches = Matches(terms, [whole, parts], frequencies=[9, 1], message_count=99)
+    matches = Matches(terms, [whole, parts], frequencies=[1, 1], message_count=99)
     flag_scorer = Scorer(matches, query)
     assert flag_scorer.score(whole) > flag_scorer.score(parts)
     assert flag_scorer.coverage(parts.mask, flag_scorer.score(parts, 9)) == 1.0
