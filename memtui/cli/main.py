@@ -78,6 +78,13 @@ GROUPS = {
             "give a session a name of your own",
             details="The session has it everywhere, whatever comes later.",
         ),
+        Subcommand(
+            "judge",
+            "judge",
+            "accept, reject or correct a line of a summary",
+            details="A rejected line is shown nowhere any more; an accepted or"
+            " corrected one stays, whatever a model writes later.",
+        ),
         Subcommand("pin", "versions", "keep showing one version of a node"),
         Subcommand("unpin", "versions", "show the newest version of a node again"),
         Subcommand(

@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from memtui.model import calendar
 from memtui.model.calendar import DayRange, TocLevel
+from memtui.model.judgements import HIDING, Judgement
 from memtui.model.sessions import Session
 from memtui.model.verdicts import UNCHECKED, Support, Verdict
 
@@ -32,6 +33,10 @@ class BulletKind(StrEnum):
     FAILED = "failed"
     """Commands that failed."""
     LEFT_OPEN = "left open"
+    STATE = "state"
+    """The state of a session; no version has it, but it can be judged."""
+    ADDED = "added"
+    """A person's line."""
     WORK = "work"
     """The work of a session, in a day."""
     PROJECT = "project"
@@ -174,7 +179,12 @@ class NodeStatus(StrEnum):
     """Its summary is going to be replaced, usually because its content has changed."""
 
 
-_UNLABELLED = {BulletKind.NOTE, BulletKind.OUTCOME, BulletKind.MORE}
+_UNLABELLED = {
+    BulletKind.NOTE,
+    BulletKind.OUTCOME,
+    BulletKind.MORE,
+    BulletKind.ADDED,
+}
 """The text of these bullets says what they are."""
 
 
@@ -188,6 +198,18 @@ class Bullet:
     kind: BulletKind = BulletKind.NOTE
     project: str = ""
     session_id: str = ""
+    judgement: Judgement | None = None
+    """What was said of it last."""
+
+    @property
+    def claim_text(self) -> str:
+        """Its wording before any correction."""
+        return self.judgement.claim.text if self.judgement else self.text
+
+    @property
+    def is_rejected(self) -> bool:
+        """True if it is not shown because of a judgement."""
+        return self.judgement is not None and self.judgement.ruling in HIDING
 
     @property
     def is_checked(self) -> bool:
@@ -221,7 +243,9 @@ class Bullet:
 
     @property
     def is_withheld(self) -> bool:
-        """True if a model's line is not shown; its verdict has the reason."""
+        """True if it is not shown: it was rejected, or its verdict has the reason."""
+        if self.judgement:
+            return self.is_rejected
         return bool(self.verdict.objection) or not self.has_support
 
 

@@ -26,6 +26,7 @@ from memtui.pipeline.worker import try_item
 from memtui.store import (
     database,
     jobs,
+    judgements,
     meta,
     nodes,
     queues,
@@ -51,6 +52,8 @@ def update_sessions(numbers: Collection[int], zone: tzinfo) -> None:
                 model_title=work.find_model_title(number),
                 agent_title=session.agent_title,
             )
+            by_text = work.read_judgements(number)
+            described = judgements.judge_work(described, by_text)
         work.save_work(number, described, zone)
 
 
@@ -130,7 +133,7 @@ class SummaryStage:
         self._is_renewed = True
 
     def _make(self, item: SegmentInput) -> tuple[NewVersion, Facts, SegmentTerms]:
-        facts = read_facts(item.events)
+        facts = judgements.judge_facts(read_facts(item.events), item.judgements)
         draft = self._summarizer.summarize_events(
             item.events, facts, earlier_request=item.earlier_request
         )

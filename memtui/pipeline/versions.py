@@ -8,7 +8,7 @@ all models pass the same checks; lines are withheld, and never reworded.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import tzinfo
 
 from memtui import redaction
@@ -48,7 +48,16 @@ from memtui.model.verdicts import (
     hash_quote,
 )
 from memtui.model.work import Facts, Line
-from memtui.store import conversations, entries, nodes, segments, sessions, work
+from memtui.store import (
+    conversations,
+    entries,
+    judgements,
+    nodes,
+    segments,
+    sessions,
+    work,
+)
+from memtui.store.judgements import ByText
 from memtui.store.segments import SegmentRange
 from memtui.summarize import card, keywords, rollup
 from memtui.summarize.grounding import checks
@@ -84,6 +93,8 @@ class SegmentInput:
     session: Session
     earlier_request: str = ""
     """The user's last message before it, if it has none."""
+    judgements: ByText = field(default_factory=dict)
+    """What was said of the lines of its session."""
 
     @property
     def name(self) -> str:
@@ -93,8 +104,10 @@ class SegmentInput:
         """Return a hash of the input. Events never change, so their ids suffice."""
         bounds = self.range
         counts = f"{bounds.is_open} {bounds.subagent_events} {self.session.project}"
-        events = (event.event_id for event in self.events)
-        return content_hash(identity, counts, self.earlier_request, *events)
+        events = [event.event_id for event in self.events]
+        judged = judgements.hash_facts(self.judgements, set(events))
+        parts = [identity, counts, self.earlier_request, *events]
+        return content_hash(*parts, *filter(None, [judged]))
 
     def make_version(
         self, draft: Summary, facts: Facts, identity: str, weighed: WordWeights
@@ -219,7 +232,8 @@ def read_segment_input(
         earlier = conversations.last_prompt_before(bounds.session_number, first)
         prompt = prompts[-1] if prompts else earlier
         request = prompt.text if prompt else ""
-    return SegmentInput(bounds, tuple(events), session, request)
+    judged = work.read_judgements(bounds.session_number)
+    return SegmentInput(bounds, tuple(events), session, request, judged)
 
 
 # A model's summary of a session

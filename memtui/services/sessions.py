@@ -26,7 +26,15 @@ from memtui.model.sessions import (
 from memtui.redaction import redact
 from memtui.services import conversation
 from memtui.services.conversation import Turn
-from memtui.store import conversations, database, events, nodes, segments, work
+from memtui.store import (
+    conversations,
+    database,
+    events,
+    judgements,
+    nodes,
+    segments,
+    work,
+)
 from memtui.store import sessions as store_sessions
 from memtui.summarize import card
 from memtui.text.plain import shorten
@@ -155,24 +163,34 @@ def read_card(agent: str, session_id: str) -> SessionCard:
         session = store_sessions.get_many([number])[number]
         parts = nodes.get_many(segments.list_ids(number))
         lines = card.list_session_lines(work.read_facts(number), session.work)
-        bullets = work.link_lines(lines)
-    by_model = [
+        judged = work.read_judgements(number)
+        bullets = judgements.judge_lines(work.link_lines(lines), judged)
+        # Those of segments that were cut anew belong to none.
+        names = {part.node_id for part in parts}
+        missing = {k: j for k, j in judged.items() if j.node_id not in names}
+        others = judgements.list_missing(missing, parts[-1]) if parts else []
+    of_parts = [
         bullet
         for part in parts
         for bullet in (*part.bullets, *part.further)
-        if bullet.verdict.is_by_model
+        if bullet.verdict.is_by_model or bullet.kind is BulletKind.ADDED
     ]
-    if by_model:
-        replaced = {BulletKind.ASKED}
+    of_parts += [bullet for bullet in others if not bullet.is_rejected]
+    withheld = [bullet for part in parts for bullet in part.withheld]
+    withheld += [bullet for bullet in others if bullet.is_rejected]
+    rejected = {(bullet.kind, bullet.claim_text) for bullet in withheld}
+    withheld += [
+        bullet
+        for bullet in bullets
+        if bullet.is_rejected and (bullet.kind, bullet.claim_text) not in rejected
+    ]
+    replaced = set()
+    if any(bullet.verdict.is_by_model for bullet in of_parts):
+        replaced.add(BulletKind.ASKED)
         if parts[-1].is_by_model:
             replaced.add(BulletKind.OUTCOME)
-        bullets = [*by_model, *(b for b in bullets if b.kind not in replaced)]
-    return SessionCard(
-        session,
-        tuple(bullets),
-        tuple(bullet for part in parts for bullet in part.withheld),
-        tuple(parts),
-    )
+    facts = [b for b in bullets if not b.is_rejected and b.kind not in replaced]
+    return SessionCard(session, (*of_parts, *facts), tuple(withheld), tuple(parts))
 
 
 def list_messages(

@@ -19,7 +19,14 @@ from datetime import tzinfo
 
 from memtui.model import calendar
 from memtui.model.sessions import project_folder
-from memtui.store import queues, segments, sessions, source_copies, tombstones
+from memtui.store import (
+    judgements,
+    queues,
+    segments,
+    sessions,
+    source_copies,
+    tombstones,
+)
 from memtui.store.database import (
     IN_JSON,
     close,
@@ -132,7 +139,8 @@ _DELETE_DERIVED = (
     f"DELETE FROM bullets WHERE {_IS_DERIVED_VERSION}",
     "DELETE FROM node_versions WHERE id IN (SELECT id FROM derived_versions)",
     f"DELETE FROM grips WHERE (node_id {_DERIVED} OR node_id {_EARLIER})"
-    " AND NOT EXISTS (SELECT 1 FROM bullet_grips b WHERE b.grip_id = grips.id)",
+    " AND NOT EXISTS (SELECT 1 FROM bullet_grips b WHERE b.grip_id = grips.id)"
+    f" AND NOT {judgements.IS_CITED}",
     "UPDATE sessions SET work_name = '', state = '', outcome = '', work = ''"
     " WHERE id IN (SELECT session FROM selected)",
     f"DELETE FROM segments WHERE id {_DERIVED}",
@@ -440,6 +448,7 @@ def delete_derived(zone: tzinfo, now_ms: int) -> None:
     """Delete what ``find_derived`` found, and have it made again."""
     segment_ids = fetch_column(f"SELECT id FROM segments WHERE id {_DERIVED}")
     segments.remove_terms(segment_ids)
+    judgements.forget_selected()
     for statement in _DELETE_DERIVED:
         execute(statement)
     days = {str(calendar.parent_id(segment_id)) for segment_id in segment_ids}

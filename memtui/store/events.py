@@ -30,7 +30,7 @@ from memtui.model.events import (
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import UNSEARCHED
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
-from memtui.store import claims, queues, sessions, source_copies, tombstones
+from memtui.store import claims, judgements, queues, sessions, source_copies, tombstones
 from memtui.store.database import (
     IN_JSON,
     db,
@@ -704,8 +704,10 @@ def read_session_texts(sessions: Iterable[int]) -> list[SessionTexts]:
         " AND e.id = json_extract(s.work, '$.name_event_id'))"
     )
     unsearched = ", ".join(f"'{kind}'" for kind in UNSEARCHED)
+    judged_text = judgements.shown_text("s.agent || ':' || s.name")
     bullets = (
-        "SELECT group_concat(b.text, char(10)) FROM bullets b WHERE b.version_id = v.id"
+        f"SELECT group_concat({judged_text}, char(10)) FROM bullets b"
+        " WHERE b.version_id = v.id"
         f" AND NOT b.is_withheld AND b.kind NOT IN ({unsearched})"
     )
     segments = (

@@ -27,7 +27,7 @@ from memtui.model.nodes import (
     TocVersion,
 )
 from memtui.model.verdicts import Support
-from memtui.store import scopes, versions
+from memtui.store import judgements, scopes, versions
 from memtui.store.database import (
     IN_JSON,
     db,
@@ -69,6 +69,8 @@ _SELECT_VERSIONS = (
 _IS_READABLE = f"typeof(text) = 'text' AND kind IN {tuple(map(str, BulletKind))}"
 """The condition of bullets that are not damaged."""
 
+_JUDGED_TEXT = judgements.shown_text(judgements.subject_of_node("n.node_id"))
+
 _NEWEST_FIRST = "ORDER BY n.start_ms DESC, n.node_id DESC"
 
 _UNESCAPED = re.compile(r"[!#-\[\]-~]+")
@@ -83,7 +85,7 @@ def get(node_id: str) -> TocNode | None:
 
 def get_many(node_ids: Sequence[str]) -> list[TocNode]:
     """Return nodes as they are shown, in the order of the ids; skip unknown ones."""
-    return _to_nodes(_read_shown(node_ids))
+    return judgements.judge_nodes(_to_nodes(_read_shown(node_ids)), with_kept=True)
 
 
 def get_entries(node_ids: Sequence[str]) -> list[TocEntry]:
@@ -98,7 +100,10 @@ def _read_shown(node_ids: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def get_extracts(node_ids: Sequence[str]) -> list[TocNode]:
-    """Return the latest extract of each of some nodes, whatever version is shown."""
+    """Return the latest extract of each of some nodes, whatever version is shown.
+
+    Its lines are as they were made, whatever was said of them.
+    """
     newest = (
         "SELECT max(id) FROM node_versions"
         f" WHERE node_id {IN_JSON} AND NOT is_by_model GROUP BY node_id"
@@ -114,7 +119,7 @@ def get_extracts(node_ids: Sequence[str]) -> list[TocNode]:
 def get_version(node_id: str, version: int) -> TocNode | None:
     rows = fetch_dicts(f"{_SELECT_VERSIONS} AND v.version = ?", node_id, version)
     rows = [{**row, "is_pinned": _is_pinned(row)} for row in rows]
-    return next(iter(_to_nodes(rows)), None)
+    return next(iter(judgements.judge_nodes(_to_nodes(rows), with_kept=False)), None)
 
 
 def list_versions(node_id: str) -> list[TocVersion]:
@@ -421,10 +426,10 @@ def get_words(node_ids: Sequence[str]) -> dict[str, NodeWords]:
         )
     }
     for name, text in fetch(
-        "SELECT n.node_id, b.text FROM nodes n"
+        f"SELECT n.node_id, {_JUDGED_TEXT} AS shown FROM nodes n"
         " JOIN bullets b ON b.version_id = n.latest_id AND typeof(b.text) = 'text'"
         f" WHERE n.node_id {IN_JSON} AND NOT b.is_withheld"
-        " ORDER BY b.version_id, b.position",
+        " AND shown <> '' ORDER BY b.version_id, b.position",
         ids,
     ):
         words[name][1].append(text)

@@ -26,6 +26,7 @@ _UNCHANGING = {
     "node_versions": ("versions", ["id", "node_id, version"]),
     "bullets": ("versions", ["id", "version_id, position"]),
     "bullet_grips": ("versions", ["bullet_id, position"]),
+    "judgements": ("judgements", ["id"]),
 }
 """The tables whose rows never change: what they store, and their unique keys."""
 

@@ -94,7 +94,7 @@ CREATE TABLE terms (
 -- One version of a node; never changed.
 -- bullets and withheld count its bullets that are shown and those that are not;
 -- rejection is the reason why a model's version is not shown, generation are
--- measurements of how it was generated, as JSON.
+-- measurements of how it was generated, as JSON; digest is a hash of it and its bullets.
 CREATE TABLE node_versions (
     id INTEGER PRIMARY KEY AUTOINCREMENT, node_id TEXT NOT NULL,
     version INTEGER NOT NULL, level TEXT NOT NULL, title TEXT NOT NULL,
@@ -105,7 +105,8 @@ CREATE TABLE node_versions (
     subagent_events INTEGER NOT NULL, bullets INTEGER NOT NULL,
     supported INTEGER NOT NULL, agents TEXT NOT NULL, projects TEXT NOT NULL,
     is_by_model BOOL NOT NULL, weak INTEGER NOT NULL, withheld INTEGER NOT NULL,
-    rejection TEXT NOT NULL, session_title TEXT NOT NULL, generation TEXT NOT NULL
+    rejection TEXT NOT NULL, session_title TEXT NOT NULL, generation TEXT NOT NULL,
+    digest BLOB NOT NULL
 );
 
 -- A node of the table of contents.
@@ -131,10 +132,11 @@ CREATE TABLE bullets (
     project TEXT NOT NULL, session_id TEXT NOT NULL
 );
 
+-- digest is a hash of the other columns.
 CREATE TABLE grips (
     id TEXT NOT NULL PRIMARY KEY, excerpt TEXT NOT NULL, start_event_id TEXT NOT NULL,
     end_event_id TEXT NOT NULL, at_ms INTEGER NOT NULL, source TEXT NOT NULL,
-    node_id TEXT NOT NULL
+    node_id TEXT NOT NULL, digest BLOB NOT NULL
 );
 
 -- The grips of a bullet, its own or inherited.
@@ -142,6 +144,26 @@ CREATE TABLE bullet_grips (
     bullet_id INTEGER NOT NULL REFERENCES bullets, position INTEGER NOT NULL,
     grip_id TEXT NOT NULL REFERENCES grips, PRIMARY KEY (bullet_id, position)
 ) WITHOUT ROWID;
+
+-- A judgement about a claim: a line of a session or of a period; never changed.
+-- undoes is the judgement that does not count any more; digest is a hash of the other
+-- columns (see model.judgements).
+CREATE TABLE judgements (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, subject TEXT NOT NULL, kind TEXT NOT NULL,
+    text TEXT NOT NULL, ruling TEXT NOT NULL, words TEXT NOT NULL,
+    grip_ids TEXT NOT NULL, event_ids TEXT NOT NULL, node_id TEXT NOT NULL,
+    is_by_model BOOL NOT NULL, reason TEXT NOT NULL, author TEXT NOT NULL,
+    at_ms INTEGER NOT NULL, undoes INTEGER, digest BLOB NOT NULL
+);
+
+-- The judgement that counts about each claim.
+CREATE VIEW current_judgements AS
+    SELECT j.* FROM judgements j WHERE j.ruling NOT IN ('undone', 'forgotten')
+    AND NOT EXISTS (SELECT 1 FROM judgements u WHERE u.undoes = j.id)
+    AND NOT EXISTS (SELECT 1 FROM judgements l WHERE l.subject = j.subject
+        AND l.kind = j.kind AND l.text = j.text AND l.id > j.id
+        AND l.ruling NOT IN ('undone', 'forgotten')
+        AND NOT EXISTS (SELECT 1 FROM judgements u WHERE u.undoes = l.id));
 
 -- A property of the whole store: its schema, its time zone.
 CREATE TABLE meta (
@@ -237,6 +259,8 @@ CREATE INDEX nodes_needs_model_level_start_ms ON nodes (needs_model, level, star
 CREATE UNIQUE INDEX bullets_version_id_position ON bullets (version_id, position);
 CREATE INDEX grips_start_event_id ON grips (start_event_id);
 CREATE INDEX grips_node_id ON grips (node_id);
+CREATE INDEX judgements_subject_kind_text ON judgements (subject, kind, text);
+CREATE INDEX judgements_undoes ON judgements (undoes) WHERE undoes IS NOT NULL;
 CREATE INDEX bullet_grips_grip_id ON bullet_grips (grip_id);
 CREATE INDEX outbox_action_session ON outbox (action, session);
 CREATE INDEX job_runs_job_id ON job_runs (job, id);

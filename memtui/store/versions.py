@@ -33,6 +33,7 @@ from memtui.store.database import (
     insert,
     next_id,
 )
+from memtui.store.digests import digest
 from memtui.store.schema import unlocked
 
 PAGE_ROWS = 1000
@@ -225,43 +226,68 @@ def _insert(nodes: Sequence[TocNode], now_ms: int) -> list[int]:
         )
     )
     keyed = list(enumerate(nodes, start=next_id("node_versions")))
+    bullets, links = _make_bullet_rows(keyed)
+    rows = [
+        {
+            "id": row,
+            "node_id": node.node_id,
+            "version": last.get(node.node_id, 0) + 1,
+            "level": node.level.value,
+            "title": node.title,
+            "headline": node.headline,
+            "start_ms": to_ms(node.start_time),
+            "end_ms": to_ms(node.end_time),
+            "keywords": _to_json(
+                [(keyword.word, keyword.weight) for keyword in node.keywords]
+            ),
+            "child_ids": _to_json(node.child_node_ids),
+            "status": node.status.value,
+            "summarizer": node.summarizer,
+            "input_hash": node.input_hash,
+            "created_ms": now_ms,
+            **asdict(node.counts),
+            "bullets": len(node.checked_bullets),
+            "supported": _count(node.checked_bullets, Support.SUPPORTED),
+            "agents": _to_json(node.agents),
+            "projects": _to_json(node.projects),
+            "is_by_model": node.is_by_model,
+            "weak": _count(node.checked_bullets, Support.WEAK),
+            "withheld": len(node.withheld),
+            "rejection": node.rejection,
+            "session_title": node.session_title,
+            "generation": _generation_to_json(node.generation),
+        }
+        for row, node in keyed
+    ]
+    digests = _digest_versions([tuple(row.values()) for row in rows], bullets, links)
     insert(
         "node_versions",
         [
-            {
-                "id": row,
-                "node_id": node.node_id,
-                "version": last.get(node.node_id, 0) + 1,
-                "level": node.level.value,
-                "title": node.title,
-                "headline": node.headline,
-                "start_ms": to_ms(node.start_time),
-                "end_ms": to_ms(node.end_time),
-                "keywords": _to_json(
-                    [(keyword.word, keyword.weight) for keyword in node.keywords]
-                ),
-                "child_ids": _to_json(node.child_node_ids),
-                "status": node.status.value,
-                "summarizer": node.summarizer,
-                "input_hash": node.input_hash,
-                "created_ms": now_ms,
-                **asdict(node.counts),
-                "bullets": len(node.checked_bullets),
-                "supported": _count(node.checked_bullets, Support.SUPPORTED),
-                "agents": _to_json(node.agents),
-                "projects": _to_json(node.projects),
-                "is_by_model": node.is_by_model,
-                "weak": _count(node.checked_bullets, Support.WEAK),
-                "withheld": len(node.withheld),
-                "rejection": node.rejection,
-                "session_title": node.session_title,
-                "generation": _generation_to_json(node.generation),
-            }
-            for row, node in keyed
+            {**row, "digest": digests[number]}
+            for row, (number, _) in zip(rows, keyed, strict=True)
         ],
     )
-    _insert_bullets(keyed)
+    insert("bullets", bullets)
+    insert("bullet_grips", links)
     return [row for row, _ in keyed]
+
+
+def _digest_versions(
+    rows: Sequence[tuple[Any, ...]],
+    bullets: Sequence[tuple[Any, ...]],
+    links: Sequence[tuple[Any, ...]],
+) -> dict[int, bytes]:
+    """Return a digest of each version, by its key: of its row, bullets and links.
+
+    All rows are in the order of their keys, which come first.
+    """
+    linked: dict[int, list[tuple[Any, ...]]] = {}
+    for number, *link in links:
+        linked.setdefault(number, []).append(tuple(link))
+    contents: dict[int, list[object]] = {}
+    for number, version, *bullet in bullets:
+        contents.setdefault(version, []).append([*bullet, *linked.get(number, ())])
+    return {row[0]: digest([*row, *contents.get(row[0], ())]) for row in rows}
 
 
 def _generation_to_json(generation: GenerationStats) -> str:
@@ -273,31 +299,33 @@ def _count(bullets: Sequence[Bullet], support: Support) -> int:
     return sum(bullet.support is support for bullet in bullets)
 
 
-def _insert_bullets(versions: Sequence[tuple[int, TocNode]]) -> None:
+def _make_bullet_rows(
+    versions: Sequence[tuple[int, TocNode]],
+) -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]]:
+    """Return the rows of the bullets of versions, and of the grips of these."""
     number = next_id("bullets")
-    bullets: list[dict[str, object]] = []
+    bullets: list[tuple[object, ...]] = []
     links: list[tuple[object, ...]] = []
     for version, node in versions:
         every = (*node.bullets, *node.further, *node.withheld)
         for position, bullet in enumerate(every):
-            row = {
-                "id": number,
-                "version_id": version,
-                "position": position,
-                "text": bullet.text,
-                "support": bullet.verdict.support.value,
-                "is_withheld": position >= len(node.bullets),
-                "verdict": verdict_to_json(bullet.verdict),
-                "kind": bullet.kind.value,
-                "project": bullet.project,
-                "session_id": bullet.session_id,
-            }
+            row = (
+                number,
+                version,
+                position,
+                bullet.text,
+                bullet.verdict.support.value,
+                position >= len(node.bullets),
+                verdict_to_json(bullet.verdict),
+                bullet.kind.value,
+                bullet.project,
+                bullet.session_id,
+            )
             bullets.append(row)
             grips = enumerate(bullet.grip_ids)
             links += [(number, index, grip_id) for index, grip_id in grips]
             number += 1
-    insert("bullets", bullets)
-    insert("bullet_grips", links)
+    return bullets, links
 
 
 def _to_json(values: Sequence[object]) -> str:
@@ -392,7 +420,7 @@ def add_grips(grips: Sequence[Grip]) -> None:
         for grip in by_id.values()
         if grip.grip_id not in existing
     ]
-    insert("grips", rows)
+    insert("grips", [(*row, digest(row)) for row in rows])
 
 
 def get_grips(grip_ids: Iterable[str]) -> dict[str, Grip]:

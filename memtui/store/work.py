@@ -28,7 +28,7 @@ from memtui.model.work import (
     TestRun,
     join_facts,
 )
-from memtui.store import queues, scopes
+from memtui.store import judgements, queues, scopes
 from memtui.store.database import IN_JSON, execute, fetch, fetch_column, fetch_value
 from memtui.text import analyzer
 
@@ -88,7 +88,10 @@ def read_facts(
     session_number: int, segment_ids: Collection[str] | None = None
 ) -> Facts:
     """Return the facts of a session, or of some of its segments, as far as these are
-    summarized."""
+    summarized.
+
+    Those that were rejected are left out.
+    """
     rows = fetch(
         "SELECT g.id, g.facts FROM segments g"
         " LEFT JOIN events e ON e.id = g.first_event_id"
@@ -98,7 +101,15 @@ def read_facts(
     stored = (
         facts for name, facts in rows if segment_ids is None or name in segment_ids
     )
-    return join_facts(map(facts_from_json, stored))
+    facts = join_facts(map(facts_from_json, stored))
+    return judgements.judge_facts(facts, read_judgements(session_number))
+
+
+def read_judgements(session_number: int) -> judgements.ByText:
+    """Return the judgements about the lines of a session."""
+    sql = "SELECT agent || ':' || name FROM sessions WHERE id = ?"
+    subject = fetch_value(sql, session_number) or ""
+    return judgements.read([subject]).get(subject, {})
 
 
 def find_model_title(session_number: int) -> str:
@@ -222,10 +233,12 @@ def _read_replies(day_id: str) -> dict[tuple[str, str], list[Line]]:
         day_id,
         EndKind.REPLY,
     )
+    judged = judgements.list_outcomes()
     replies: dict[tuple[str, str], list[Line]] = {}
     for agent, session_id, text, event_id in rows:
-        line = Line(text or "", event_id or "")
-        replies.setdefault((agent, session_id), []).append(line)
+        line = Line(judged.get(event_id, text or ""), event_id or "")
+        if line.text or not text:
+            replies.setdefault((agent, session_id), []).append(line)
     return replies
 
 

@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from memtui.errors import MemtuiError
 from memtui.model import jobs as model_jobs
 from memtui.model.events import EventType
-from memtui.services import additions
+from memtui.model.judgements import Ruling
+from memtui.services import additions, judging
 from memtui.services import jobs as services_jobs
 from memtui.services.additions import Addition
 from memtui.services.jobs import JobStatus
@@ -147,6 +149,37 @@ def _describe_addition(
     ]
     notes = (f"{done}. It shows {when}.",)
     return Reply({"done": ()}, str, head, head_lines, notes, is_stored=False)
+
+
+def judge_line(
+    workspace: "Workspace",
+    node_id: str,
+    line: str,
+    ruling: str,
+    *,
+    words: str = "",
+    reason: str = "",
+) -> Reply:
+    name, bullet = judging.find_line(node_id, line)
+    if ruling == Ruling.UNDONE:
+        if bullet.judgement is None:
+            raise MemtuiError("nobody has judged this line")
+        judging.undo(bullet.judgement, workspace.now(), author="agent")
+    else:
+        judging.judge(
+            name,
+            bullet,
+            Ruling(ruling),
+            workspace.now(),
+            words=words,
+            reason=reason,
+            author="agent",
+        )
+    when = "in a moment" if workspace.has_worker else "when memtui next runs"
+    note = f"The line is {ruling}. Searches follow {when}."
+    head: Item = {"node_id": name, "line": bullet.claim_text, "ruling": ruling}
+    lines = [f"{key}: {value}" for key, value in head.items()]
+    return Reply({"done": ()}, str, head, lines, (note,))
 
 
 # Jobs

@@ -235,6 +235,10 @@ PARAMETERS: Final = {
         Parameter("tool_use_id", max_chars=200),
         Parameter("cwd", "the working folder", max_chars=4_096),
         Parameter("metadata", "further fields, stored with the event", "object"),
+        Parameter("line", "how the line begins", max_chars=1_000),
+        Parameter("ruling", choices=("accepted", "rejected", "corrected", "undone")),
+        Parameter("words", "what the line should say", max_chars=1_000),
+        Parameter("reason", "why", max_chars=1_000),
         Parameter("jobs", "default: all", "array", choices=(*Job, ALL_JOBS)),
         Parameter(
             "max_tokens",
@@ -379,6 +383,11 @@ TOOLS: Final = (
     _writing_tool(
         "set_session_summary(session! summary!)",
         "Set the summary of a session; searches use it.",
+    ),
+    _writing_tool(
+        "judge_line(node_id! line! ruling! words reason)",
+        "Say that a line of a summary is right or wrong, or what it should say. A"
+        " rejected line is shown nowhere any more.",
     ),
     _writing_tool("scheduler_pause(jobs)", "Pause jobs that make summaries."),
     _writing_tool("scheduler_resume(jobs)", "Resume paused jobs."),

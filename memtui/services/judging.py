@@ -1,0 +1,211 @@
+"""Judges the lines of summaries: accepts, rejects or corrects them, and takes it back.
+
+A judgement is about the line of a session or of a period, whatever version has it.
+"""
+
+from dataclasses import replace
+from datetime import datetime
+
+from memtui.errors import MemtuiError, UsageError
+from memtui.model.citations import Grip, grip_id
+from memtui.model.events import clean, remove_tag_characters, to_ms
+from memtui.model.judgements import Claim, Judgement, Ruling
+from memtui.model.nodes import (
+    BULLET_CHARS,
+    DAY_SESSION_PREFIX,
+    Bullet,
+    BulletKind,
+)
+from memtui.redaction import redact
+from memtui.services.sessions import read_card
+from memtui.store import (
+    database,
+    events,
+    judgements,
+    nodes,
+    queues,
+    segments,
+    versions,
+)
+from memtui.text.plain import shorten
+from memtui.text.sentences import EXCERPT_CHARS, truncate
+
+COMPOSED = frozenset(
+    (BulletKind.WORK, BulletKind.PROJECT, BulletKind.MORE, BulletKind.TITLE)
+)
+"""Kinds of lines that only repeat others, which can be judged themselves."""
+
+SOURCE = "person"
+"""The process that made a grip which a person chose, recorded with it."""
+
+MAX_REASON_CHARS = 200
+
+
+def judge(
+    node_id: str,
+    bullet: Bullet,
+    ruling: Ruling,
+    now: datetime,
+    *,
+    words: str = "",
+    event_id: str = "",
+    reason: str = "",
+    author: str = "you",
+) -> Judgement:
+    """Judge a line; what is made from it is made again.
+
+    Args:
+        node_id: The node on whose page it is: a period, a segment, or a session of a
+            day.
+        bullet: The line, or for ``ADDED`` a new one.
+        ruling: What is said of it.
+        now: The time.
+        words: The other wording, if it is corrected.
+        event_id: The other source, if it is moved, or the source of a new one.
+        reason: Why.
+        author: Who says it.
+
+    Raises:
+        MemtuiError: It is no line to be judged, or its source is not stored any more.
+    """
+    if bullet.kind in COMPOSED:
+        raise UsageError("this line repeats other lines; judge them on their own page")
+    words, reason = _clean(words, BULLET_CHARS), _clean(reason, MAX_REASON_CHARS)
+    if ruling is Ruling.CORRECTED and not words:
+        raise UsageError("a correction needs another wording")
+    with database.transaction():
+        grips = versions.get_grips(bullet.grip_ids)
+        holder = _find_holder(node_id, grips)
+        subject = _find_subject(node_id, holder)
+        claim = Claim(subject, bullet.kind, bullet.claim_text)
+        before = bullet.judgement
+        if event_id:
+            grip = _make_grip(holder, bullet.text, event_id)
+            versions.add_grips([grip])
+            grips = {grip.grip_id: grip}
+        elif ruling is Ruling.MOVED:
+            raise UsageError("another source is needed")
+        if before and not words:
+            words = before.words
+        event_ids = dict.fromkeys(
+            (
+                *(grip.event_id_start for grip in grips.values()),
+                *(grip.event_id_end for grip in grips.values()),
+                *(before.event_ids if before else ()),
+            )
+        )
+        judgement = Judgement(
+            claim,
+            ruling,
+            words=words,
+            grip_ids=tuple(grips),
+            event_ids=tuple(event_ids),
+            node_id=holder,
+            is_by_model=bullet.verdict.is_by_model,
+            reason=reason,
+            author=author,
+            at=now,
+        )
+        number = judgements.add(judgement, to_ms(now))
+        _request_updates(holder, now)
+    return replace(judgement, number=number)
+
+
+def undo(judgement: Judgement, now: datetime, *, author: str = "you") -> None:
+    """Take a judgement back; the one before it counts again.
+
+    Raises:
+        MemtuiError: It does not count any more.
+    """
+    with database.transaction():
+        if judgement not in judgements.list_current():
+            raise MemtuiError("this judgement does not count any more")
+        undone = Judgement(judgement.claim, Ruling.UNDONE, author=author, at=now)
+        judgements.add(undone, to_ms(now), undoes=judgement.number)
+        _request_updates(judgement.node_id, now)
+
+
+def list_lines(name: str) -> tuple[str, list[Bullet]]:
+    """Return the id of a node, or of the page of a session, and all of its lines.
+
+    Args:
+        name: A node, or a session as ``agent:id``.
+
+    Raises:
+        MemtuiError: It is not stored.
+    """
+    with database.connection():
+        node = nodes.get(nodes.resolve_id(name))
+    if node is not None:
+        return node.node_id, [*node.bullets, *node.further, *node.withheld]
+    agent, _, session_id = name.partition(":")
+    card = read_card(agent, session_id)
+    if card.session is None:
+        raise MemtuiError(f"there is no node and no session {name}")
+    page = f"{DAY_SESSION_PREFIX}:{agent}/{session_id}"
+    return page, [*card.bullets, *card.withheld]
+
+
+def find_line(name: str, wording: str) -> tuple[str, Bullet]:
+    """Return the id of a node or of the page of a session, and a line of it.
+
+    Args:
+        name: A node, or a session as ``agent:id``.
+        wording: How the line begins.
+
+    Raises:
+        MemtuiError: There is no such line, or there are several.
+    """
+    node_id, bullets = list_lines(name)
+    words = " ".join(wording.split())
+    for field in ("text", "claim_text", "labelled"):
+        matches = [b for b in bullets if words and getattr(b, field).startswith(words)]
+        exact = [b for b in matches if getattr(b, field) == words]
+        if len(exact or matches) == 1:
+            return node_id, (exact or matches)[0]
+    what = "several lines begin" if matches else "no line begins"
+    raise UsageError(f"{what} with {words!r} in {name}")
+
+
+def _clean(text: str, limit: int) -> str:
+    line = " ".join(remove_tag_characters(clean(text)).split())
+    return shorten(redact(line).text, limit)
+
+
+def _find_holder(node_id: str, grips: dict[str, Grip]) -> str:
+    """Return the segment or the period that a line belongs to."""
+    if not node_id.startswith(DAY_SESSION_PREFIX):
+        return node_id
+    holders = [grip.toc_node_id for grip in grips.values() if grip.toc_node_id]
+    return holders[0] if holders else node_id
+
+
+def _find_subject(node_id: str, holder: str) -> str:
+    if node_id.startswith(DAY_SESSION_PREFIX):
+        day_and_session = node_id.removeprefix(DAY_SESSION_PREFIX)
+        return day_and_session.partition(":")[2].replace("/", ":", 1)
+    return judgements.find_subjects([holder])[holder]
+
+
+def _make_grip(node_id: str, text: str, event_id: str) -> Grip:
+    """Return a grip to an event that a person chose."""
+    event = events.get([event_id]).get(event_id)
+    if event is None:
+        raise MemtuiError(f"the message {event_id} is not stored any more")
+    return Grip(
+        grip_id=grip_id(node_id, text, event),
+        excerpt=truncate(event.text.strip(), EXCERPT_CHARS),
+        event_id_start=event_id,
+        event_id_end=event_id,
+        timestamp=event.timestamp,
+        source=SOURCE,
+        toc_node_id=node_id,
+    )
+
+
+def _request_updates(node_id: str, now: datetime) -> None:
+    """Have made again what a judgement may change."""
+    # The name, state and outcome of its session are decided again, and what has changed
+    # is rolled up.
+    segments.request_summaries([node_id])
+    queues.add_nodes([node_id], to_ms(now))
