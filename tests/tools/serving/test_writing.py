@@ -249,6 +249,19 @@ def test_unknown_session_gets_no_title(workspace: Workspace) -> None:
         find_session("mcp:s1")
 
 
+def test_line_is_judged_by_an_agent(caller: Caller) -> None:
+    line, session = "The session now slides", "claude-code:shop-1"
+    answer = caller.call("judge_line", node_id=session, line=line, ruling="rejected")
+    assert "The line is rejected" in answer
+    caller.work()
+    assert line not in caller.call("get_session_meta", session=session)
+    fields = {"node_id": session, "line": line, "ruling": "undone"}
+    caller.call("judge_line", **fields)
+    caller.work()
+    assert line in caller.call("get_session_meta", session=session)
+    assert "nobody has judged" in caller.fail("judge_line", **fields)
+
+
 def test_events_added_over_mcp_are_stored_by_the_pipeline(
     tmp_path: Path,
 ) -> None:
