@@ -219,8 +219,8 @@ def get_path(node_id: str) -> list[str]:
     return calendar.path(name, listed_under if is_listed else months[-1])
 
 
-def get_calendar_year(number: int, scope: Scope = ALL) -> CalendarYear:
-    """Return the days of a year with their counts."""
+def get_calendar_year(number: int, zone: tzinfo, scope: Scope = ALL) -> CalendarYear:
+    """Return the days of a year with their counts, as the contents have them."""
     year = calendar.day_range(f"toc:year:{number:04}")
     with database.connection():
         days = entries.list_days(year, scope)
@@ -234,7 +234,8 @@ def get_calendar_year(number: int, scope: Scope = ALL) -> CalendarYear:
                 for day in days
             ]
     by_date = {
-        date.fromisoformat(day.node_id.removeprefix("toc:day:")): day for day in days
+        date.fromisoformat(day.node_id.removeprefix("toc:day:")): day
+        for day in add_session_counts(days, zone, scope)
     }
     return CalendarYear(number, by_date)
 

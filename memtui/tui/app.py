@@ -460,7 +460,10 @@ class MemtuiApp(App[str | MemtuiError], workers.Loader):
         return needs is None or bool(getattr(below[-1], needs, False))
 
     async def on_event(self, event: events.Event) -> None:
-        """Join pasted lines: inputs have one line."""
+        """Join pasted lines, since inputs have one line, and keep alt from typing."""
+        if isinstance(event, events.Key) and event.key.startswith("alt+"):
+            # Most terminals send alt+r as escape and r, which Textual would type.
+            event.character = None
         if isinstance(event, events.Paste) and not event.is_forwarded:
             lines = (line.strip() for line in event.text.splitlines())
             event.text = " ".join(line for line in lines if line)

@@ -1,7 +1,7 @@
 """The calendar: moving by keyboard, and updates."""
 
 import json
-from datetime import date
+from datetime import UTC, date
 from pathlib import Path
 
 import pytest
@@ -40,7 +40,7 @@ async def test_cursor_moves_by_day_week_and_year(
         assert isinstance(app.screen, CalendarScreen)
         assert grid(app).cursor == LAST
         counts, headline, agents = day_text(app).split("\n")
-        assert counts.startswith("Tue 6 Feb 2024, 3 weeks ago · 1 segment · ")
+        assert counts.startswith("Tue 6 Feb 2024, 3 weeks ago · 1 session · ")
         assert (headline, agents) == (
             "We decided on Postgres for orders. Write the migration for the orders"
             " table, amounts in cents.",
@@ -116,7 +116,7 @@ async def test_new_day_appears_and_cursor_stays(
 
 def list_counts(scope: Scope) -> list[int]:
     """Return the messages of each day of both years."""
-    years = [browse.get_calendar_year(year, scope) for year in (2023, 2024)]
+    years = [browse.get_calendar_year(year, UTC, scope) for year in (2023, 2024)]
     return [day.counts.messages for year in years for day in year.days.values()]
 
 

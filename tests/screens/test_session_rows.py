@@ -81,7 +81,7 @@ async def test_session_row_leads_to_source_and_back(
         await settle(pilot)
         session = current_session(pilot)
         assert session.node_id == TWO
-        assert row_text(pilot).lstrip().startswith("▸ Fix the login form of the")
+        assert row_text(pilot).lstrip().startswith("▸ 11:00 Fix the login")
         whole = page(pilot).node
         assert whole == browse.get_day_session_node(session)
         assert "2 segments" in page(pilot).query_one(PaneTitle).info

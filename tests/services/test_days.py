@@ -1,6 +1,6 @@
 """The days of a year, and the nearest node to a date."""
 
-from datetime import date
+from datetime import UTC, date
 
 from memtui.model import calendar
 from memtui.model.calendar import DateRange
@@ -12,19 +12,23 @@ from memtui.workspace import Workspace
 def test_a_calendar_year_has_its_days_with_their_counts(
     full_workspace: Workspace,
 ) -> None:
-    year = browse.get_calendar_year(2024)
+    year = browse.get_calendar_year(2024, UTC)
     assert year.days[date(2024, 2, 6)].counts.messages > 0
     assert {day.year for day in year.days} == {2024}
+    rows = {day: browse.list_day_sessions(at.node_id) for day, at in year.days.items()}
+    assert {day: at.sessions for day, at in year.days.items()} == {
+        day: len(sessions) for day, sessions in rows.items()
+    }
     assert browse.get_date_range() == DateRange(
-        min(browse.get_calendar_year(2023).days), max(year.days)
+        min(browse.get_calendar_year(2023, UTC).days), max(year.days)
     )
 
 
 def test_days_of_a_scope_have_its_counts(
     full_workspace: Workspace,
 ) -> None:
-    every = browse.get_calendar_year(2024).days
-    codex = browse.get_calendar_year(2024, Scope(agent="codex")).days
+    every = browse.get_calendar_year(2024, UTC).days
+    codex = browse.get_calendar_year(2024, UTC, Scope(agent="codex")).days
     assert codex and set(codex) < set(every)
     assert all("codex" in entry.agents for entry in codex.values())
     assert all(
@@ -35,7 +39,7 @@ def test_days_of_a_scope_have_its_counts(
 
 def test_an_empty_store_has_no_days(workspace: Workspace) -> None:
     assert browse.get_date_range() is None
-    assert browse.get_calendar_year(2024).days == {}
+    assert browse.get_calendar_year(2024, UTC).days == {}
     assert browse.find_nearest("toc:day:2024-01-01") == ""
 
 

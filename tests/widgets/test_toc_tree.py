@@ -195,37 +195,30 @@ def draw_session_row(row: DaySession, width: int, *, has_projects: bool = False)
     return text.plain
 
 
-def test_session_row_has_name_time_and_state() -> None:
-    row = session("Login fails after switching tabs", state="pushed")
-    assert draw_session_row(row, 60) == (
-        "  Login fails after switching tabs             10:00  pushed"
-    )
+def test_time_name_project_and_state_are_columns() -> None:
+    names = "Login fails", "Login fails after switching tabs", "Login"
+    states = "answered", "done", "failed"
+    rows = [
+        draw_session_row(session(name, state=state), 64, has_projects=True)
+        for name, state in zip(names, states, strict=True)
+    ]
+    assert rows == [
+        "  10:00 Login fails                    shop         answered    ",
+        "  10:00 Login fails after switching tabs            done        ",
+        "  10:00 Login                          shop         failed      ",
+    ]
     several = session("Login fails", "Login fails (continued)")
-    assert draw_session_row(several, 30) == "Login fails        10:00  done"
+    assert draw_session_row(several, 40) == "10:00 Login fails           done        "
+    assert "shop" not in draw_session_row(session("Login fails"), 64)
 
 
-def test_complete_name_replaces_time_and_state() -> None:
-    row = session("Login fails after switching tabs", state="answered")
-    assert draw_session_row(row, 46).endswith(" tabs    answered")
-    assert draw_session_row(row, 36).rstrip() == "  Login fails after switching tabs"
-    assert draw_session_row(row, 30) == "  Login fails after…  answered"
-    failed = session("Login fails after switching tabs", state="failed")
-    assert draw_session_row(failed, 36) == "  Login fails after…          failed"
-
-
-def test_long_name_leaves_the_state() -> None:
+def test_long_name_leaves_time_and_state() -> None:
     row = session("Login fails… after switching tabs", state="abandoned")
     for width in range(26, 60):
-        row_text = draw_session_row(row, width)
-        assert row_text.endswith("  abandoned")
+        row_text = draw_session_row(row, width, has_projects=True)
+        assert row_text.startswith("  10:00 Log")
+        assert row_text.endswith(" abandoned   ")
         assert row_text.count("…") <= 2 and "……" not in row_text
-
-
-def test_project_is_shown_if_the_name_leaves_room() -> None:
-    row = session("Login fails")
-    assert "shop  10:00  done" in draw_session_row(row, 40, has_projects=True)
-    assert "shop" not in draw_session_row(row, 40)
-    assert "shop" not in draw_session_row(row, 29, has_projects=True)
 
 
 def test_session_has_the_worst_marks_of_its_segments() -> None:
@@ -233,13 +226,13 @@ def test_session_has_the_worst_marks_of_its_segments() -> None:
     first, second = row.segments
     made = replace(first, is_by_model=True, supported_count=3)
     good = replace(row, segments=(made, replace(made, node_id="toc:segment:x")))
-    assert draw_session_row(good, 40).endswith("  m✓ done")
+    assert draw_session_row(good, 40).endswith(" done      m✓")
     weak = replace(made, supported_count=0, weak_count=1)
-    assert draw_session_row(replace(row, segments=(made, weak)), 40).split()[-2] == "m~"
+    assert draw_session_row(replace(row, segments=(made, weak)), 40).split()[-1] == "m~"
     stale = replace(second, status=NodeStatus.STALE)
     assert (
-        draw_session_row(replace(row, segments=(made, stale)), 40).split()[-2][0] == "…"
+        draw_session_row(replace(row, segments=(made, stale)), 40).split()[-1][0] == "…"
     )
     live = replace(row, segments=(replace(second, is_live=True), first))
-    assert draw_session_row(live, 40).endswith("  ● done")
+    assert draw_session_row(live, 40).endswith(" done       ●")
     assert draw_session_row(replace(live, segments=live.segments[:1]), 40)[0] == "●"

@@ -281,7 +281,7 @@ def describe_day(day: date, entry: TocEntry | None, today: date) -> Content:
     pending = [Content("not summarized yet")] if is_pending else []
     if not entry.counts.segments and is_pending:
         return Content(" · ").join(parts + pending)
-    parts.append(Content(plural(entry.counts.segments, "segment")))
+    parts.append(Content(plural(entry.sessions, "session")))
     parts.append(Content(plural(entry.counts.messages, "message")))
     parts += pending
     if entry.is_live:
@@ -356,14 +356,14 @@ class CalendarScreen(BaseScreen[str]):
     # Loading
 
     def reload(self) -> None:
-        scope, today = self._scope, self._today
+        scope, today, zone = self._scope, self._today, self.zone
 
         def read() -> YearData:
             span = browse.get_date_range()
             first = span.first if span else today
             last = max(span.last, today) if span else today
             years = [
-                browse.get_calendar_year(year, scope)
+                browse.get_calendar_year(year, zone, scope)
                 for year in range(first.year, last.year + 1)
             ]
             return span, years

@@ -170,6 +170,7 @@ def describe_syntax() -> Stack:
     for name, field in FILTER_FIELDS.items():
         example = EXAMPLES.get(name) or (field.values or ("2025",))[-1]
         rows.append((f"{name}:{example}", field.description))
+    rows.append(("alt+r e o y t", "resume, export, open, copy, rename this session"))
     return Stack(
         *(
             Paragraph(

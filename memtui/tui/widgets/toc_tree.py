@@ -55,6 +55,8 @@ OTHER_LINES = 6
 TocRow = NodeRow | str
 """A node, or a note on a branch that is being read or could not be read."""
 
+STATE_CELLS = max(map(len, WorkState))  # The width of the column of states.
+PROJECT_CELLS = 12  # That of the column of projects; longer names are cut.
 COUNT_WIDTH = 5  # The width of the column of counts with a space: "9,999".
 MIN_HEADLINE = 28  # The cells that a headline keeps before a sparkline gets any.
 BARS, EMPTY_BAR = "▁▂▃▄▅▆▇█", "·"
@@ -121,47 +123,38 @@ def draw_session(
 ) -> Text:
     """Draw a session of a day in a number of cells, the expand mark not included.
 
-    The name begins at the left, and the state ends at the right edge. Time and project
-    stand between them where the complete name leaves room. A state that asks for
-    nothing gives way to a name that is complete without it.
+    Time, name, project and state are columns; the project gives way to a longer name.
     """
     segments, work = session.segments, session.session.work
-    is_live, only = session.is_live, session.only_segment
-    lead, mark = "", format.LIVE if is_live and not is_expanded else ""
-    if only is not None:
-        lead = f"{format.LIVE if is_live else ' '} "
-        mark = ""
+    is_live = session.is_live
+    lead, mark = "", format.LIVE if is_live and not is_expanded else " "
+    if session.only_segment is not None:
+        lead, mark = f"{format.LIVE if is_live else ' '} ", " "
     verdicts = [format.node_mark(segment) for segment in segments]
     mark = _worst(verdicts, _VERDICTS) or mark
     author = _worst([_author_mark(segment) for segment in segments], _AUTHORS)
-    marks = f"  {author}{mark}" if author or mark else ""
     is_pending = all(segment.status is NodeStatus.PENDING for segment in segments)
     waiting = format.status_text(NodeStatus.PENDING) if is_pending else ""
     name = " ".join((work.name or waiting).split())
-    gap = " " if marks else "  "
-    state = f"{gap}{work.state}" if work.state else ""
-    room = width - len(lead) - len(state) - len(marks)
-    is_settled = work.state not in _UNSETTLED
-    if is_settled and room < cell_len(name) <= room + len(state):
-        room, state = room + len(state), ""
-    time = f"  {date_format.clock(session.start_time, zone)}"
-    project = session.session.project if has_projects else ""
-    project = f"  {project}" if project else ""
-    left = room - cell_len(name)
-    between = next(
-        (text for text in (f"{project}{time}", time) if cell_len(text) <= left), ""
-    )
+    time = f"{date_format.clock(session.start_time, zone)} "
+    state = f" {work.state or '':<{STATE_CELLS}}"
+    author = f" {author or ' '}"
+    room = width - len(lead) - len(time) - len(state) - len(author) - 1
+    project = ""
+    if has_projects and cell_len(name) + PROJECT_CELLS + 2 <= room:
+        project = f"  {format.fit(session.session.project, PROJECT_CELLS)}"
     quiet, live = color("toc--quiet"), color("toc--live")
     text = Text(no_wrap=True, end="")
     text.append(lead, live)
-    text.append(format.fit(name, room - cell_len(between)), live if is_live else None)
-    text.append(between, quiet)
-    text.append(marks[: len(marks) - len(mark)], quiet)
-    text.append(mark, _mark_style(mark, color))
+    text.append(time, quiet)
+    text.append(format.fit(name, room - len(project)), live if is_live else None)
+    text.append(project, quiet)
     if work.state is WorkState.FAILED:
         text.append(state, color("toc--wrong"))
     else:
-        text.append(state, quiet if is_settled else None)
+        text.append(state, None if work.state in _UNSETTLED else quiet)
+    text.append(author, quiet)
+    text.append(mark, _mark_style(mark, color))
     text.truncate(width)
     return text
 
