@@ -4,9 +4,8 @@
 import sys
 import threading
 from argparse import ArgumentTypeError, Namespace
-from collections import Counter as Tally
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import tzinfo
 from pathlib import Path
 
@@ -15,7 +14,6 @@ from memtui.capture.ingest import ImportProgress
 from memtui.cli import output
 from memtui.cli.command import Context, Parser
 from memtui.errors import MemtuiError, SourceError, UsageError
-from memtui.model.events import clean
 from memtui.model.quantities import plural
 from memtui.paths import transcript_folders, with_tilde
 from memtui.pipeline.progress import PipelineProgress
@@ -187,28 +185,12 @@ def _import(
     imported = importer.progress
     lines = [
         *_import_lines(imported, is_elsewhere=errors is None),
-        *_ignored_lines(ignored),
     ]
+    if description := formats.describe_ignored(ignored):
+        lines.append(f"Kept nothing of {description}.")
     code, problems = int(imported.unreadable > 0), [*problems, *(errors or ())]
     data = {"imported": imported, "ignored": list(map(str, ignored))}
     return output.print_result(args, data, lines, code=code, errors=problems)
-
-
-def _ignored_lines(files: Sequence[Path]) -> Iterator[str]:
-    """Say how much was in folders that is of no known format, by its kinds."""
-    if not files:
-        return
-    size = 0
-    for file in files:
-        with suppress(OSError):
-            size += file.stat().st_size
-    kinds = Tally(clean(file.suffix[:MAX_KIND_CHARS]) or "no ending" for file in files)
-    counts = [f"{count:,} {kind}" for kind, count in kinds.most_common(MAX_UNREAD)]
-    if (more := len(kinds) - len(counts)) > 0:
-        counts.append(plural(more, "more kind"))
-    number = plural(len(files), "other file")
-    amount = f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{size / 1e3:.0f} kB"
-    yield f"Kept nothing of {number}, {amount}: {', '.join(counts)}."
 
 
 def _import_lines(imported: ImportProgress, *, is_elsewhere: bool) -> Iterator[str]:
@@ -303,6 +285,8 @@ def _source_lines(source: CaptureSource, zone: tzinfo) -> Iterator[str]:
     files = plural(source.files, "transcript")
     events = f"last event {', '.join(latest)}" if latest else "no events yet"
     yield f"    {files} · {events}"
+    if source.ignored:
+        yield f"    nothing is kept of {source.ignored}"
 
 
 def _state(source: CaptureSource) -> str:

@@ -184,6 +184,8 @@ class AgentHistory:
     folder: Path
     """Their folder, or the file with all of them."""
     sessions: int
+    ignored: str = ""
+    """What else is there, of which nothing is kept."""
 
 
 class SessionOrder(StrEnum):

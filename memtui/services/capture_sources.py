@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memtui.capture import formats
-from memtui.files import walk_files
 from memtui.paths import transcript_folders
 from memtui.settings import AGENTS, CHOSEN, EVERY, Settings
 from memtui.store import database, meta, sources
@@ -24,12 +23,15 @@ class CaptureSource:
     places: tuple[Path, ...]
     """The folders of its transcripts, which may not exist."""
     files: int
+    """The number of its transcripts."""
     is_watched: bool
     reason: str
     by_transcript: SourceActivity | None = None
     by_hook: SourceActivity | None = None
     is_undecided: bool = False
     """It is not watched because the user has not been asked yet."""
+    ignored: str = ""
+    """What else is in its folders, of which nothing is kept."""
 
 
 def list_sources(settings: Settings, *, has_store: bool = True) -> list[CaptureSource]:
@@ -46,24 +48,34 @@ def list_sources(settings: Settings, *, has_store: bool = True) -> list[CaptureS
         if places:
             is_watched, reason = _watch_state(name, settings, chosen)
         own = [row for row in activity if row.agent == name]
+        files, ignored = formats.sort_sessions(name, places)
         is_asked = CHOSEN in settings.capture_sources
         listed.append(
             CaptureSource(
                 name=name,
                 title=agent_title(name),
                 places=tuple(places),
-                files=_count_files(name, places),
+                files=files,
                 is_watched=is_watched,
                 reason=reason,
                 by_transcript=_latest([row for row in own if row.source != HOOKS]),
                 by_hook=_latest([row for row in own if row.source == HOOKS]),
                 is_undecided=not is_watched and is_asked and chosen is None,
+                ignored=formats.describe_ignored(ignored),
             )
         )
     if folders := tuple(settings.watched_folders):
-        files, reason = _count_files("", folders), "capture.folders names them"
+        files, ignored = formats.sort_sessions("", folders)
         listed.append(
-            CaptureSource(FOLDERS, "Other folders", folders, files, True, reason)
+            CaptureSource(
+                name=FOLDERS,
+                title="Other folders",
+                places=folders,
+                files=files,
+                is_watched=True,
+                reason="capture.folders names them",
+                ignored=formats.describe_ignored(ignored),
+            )
         )
     return listed
 
@@ -93,9 +105,3 @@ def _watch_state(
 
 def _latest(activity: Collection[SourceActivity]) -> SourceActivity | None:
     return max(activity, key=lambda row: row.last_event_at, default=None)
-
-
-def _count_files(name: str, places: Collection[Path]) -> int:
-    files = (file for place in places for file in walk_files(place))
-    sources = ((file, formats.format_for_path(file, name)) for file in files)
-    return sum(source.has_session(file) for file, source in sources if source)

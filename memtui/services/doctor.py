@@ -545,10 +545,13 @@ def check_watching(doctor: Doctor) -> Iterator[Finding]:
 
 
 def check_transcripts(doctor: Doctor) -> Iterator[Finding]:
-    """Find unread transcripts, and those of them that will be deleted soon."""
+    """Find unread transcripts, those that will be deleted soon, and other files."""
     for source in doctor.sources:
         if source.name != FOLDERS:
             yield from _check_source(doctor, source)
+        if source.ignored:
+            message = f"{source.title}: nothing is kept of {source.ignored}"
+            yield _ok(message, "", source.name)
 
 
 def _check_source(doctor: Doctor, source: CaptureSource) -> Iterator[Finding]:

@@ -87,3 +87,8 @@ def test_files_that_nothing_is_kept_of_are_listed(tmp_path: Path) -> None:
         name for name in names if names[name]
     }
     assert {file.name for file in ignored} == {"notes.txt", "picture.png"}
+    assert formats.sort_sessions("claude-code", [tmp_path]) == (2, ignored)
+    (tmp_path / "notes.txt").write_text("x" * 1500)
+    said = formats.describe_ignored(ignored)
+    assert said == "2 other files, 1.5 kB: 1 .txt, 1 .png"
+    assert formats.describe_ignored([]) == ""

@@ -57,6 +57,17 @@ def test_unread_transcripts_are_wrong_only_before_they_are_deleted(
     assert "at any moment" in failed_findings(ask())["transcripts"]["message"]
 
 
+def test_files_that_nothing_is_kept_of_are_said(ask: Ask, transcript: Path) -> None:
+    transcript.with_name("notes.md").write_text("x" * 2_000)
+    (transcript.parent / "s1").mkdir()
+    (transcript.parent / "s1" / "shot.png").write_bytes(b"x" * 1_000)
+    said = "nothing is kept of 2 other files, 3.0 kB: "
+    findings = get_findings(ask(), "transcripts")
+    assert any(f"Claude Code: {said}" in finding["message"] for finding in findings)
+    (home,) = {Path(f["subject"]) for f in get_findings(ask(), "store")}
+    assert said in run_memtui(home.parent, "sources").stdout
+
+
 def test_the_setting_of_claude_code_decides_when_transcripts_are_deleted(
     ask: Ask, transcript: Path
 ) -> None:

@@ -56,6 +56,19 @@ async def test_empty_store_offers_an_import(
         assert status.work.plain == "● importing 3 of 214"
 
 
+async def test_what_nothing_is_kept_of_is_said_below_the_history(
+    workspace: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = "2 other files, 3.0 kB: 1 .md, 1 .[b]png"
+    history = AgentHistory("claude-code", Path("/srv/agents/projects"), 214, other)
+    monkeypatch.setattr(workspace, "histories", lambda: [history])
+    app = app_of(workspace)
+    async with app.run_test() as pilot:
+        await settle(pilot)
+        rows = str(app.screen.query_one("#histories", Static).visual)
+        assert f"nothing is kept of {other}" in rows
+
+
 async def test_without_histories_searched_folders_are_listed(
     workspace: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:

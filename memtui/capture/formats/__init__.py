@@ -1,6 +1,8 @@
 """The formats of conversation files: one module per agent, bytes in and events out."""
 
-from collections.abc import Collection, Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from memtui.capture.formats import (
@@ -17,6 +19,8 @@ from memtui.capture.formats import (
 from memtui.capture.formats.base import SourceFormat
 from memtui.errors import SourceError
 from memtui.files import walk_files
+from memtui.model.events import clean
+from memtui.model.quantities import byte_size, plural
 from memtui.model.sessions import AgentHistory
 
 FORMATS: tuple[SourceFormat, ...] = (
@@ -34,6 +38,10 @@ FORMATS: tuple[SourceFormat, ...] = (
 FORMATS_BY_NAME = {source.name: source for source in FORMATS}
 
 HEAD_LINES = 50
+
+MAX_KINDS = 5
+
+MAX_KIND_CHARS = 20
 
 BEGINNING_BYTES = 256
 """The bytes by which a JSON file is judged."""
@@ -58,13 +66,8 @@ def sort_files(path: Path) -> tuple[list[Path], list[Path]]:
     """
     try:
         if path.is_dir():
-            to_import, ignored = list[Path](), list[Path]()
-            for file in sorted(walk_files(path)):
-                if format_for_path(file, ""):
-                    to_import.append(file)
-                elif not any(source.is_beside(file) for source in FORMATS):
-                    ignored.append(file)
-            return to_import, ignored
+            to_import, ignored = _sort_folder(path, "")
+            return list(to_import), ignored
         if path.is_file():
             return [path], []
         if path.exists():
@@ -72,6 +75,49 @@ def sort_files(path: Path) -> tuple[list[Path], list[Path]]:
     except OSError as error:
         raise SourceError(f"{path}: {error.strerror}") from error
     raise SourceError(f"{path} does not exist")
+
+
+def _sort_folder(
+    folder: Path, name: str
+) -> tuple[dict[Path, SourceFormat], list[Path]]:
+    """Return the files to import with their formats, and those not kept."""
+    to_import, ignored = dict[Path, SourceFormat](), list[Path]()
+    for file in sorted(walk_files(folder)):
+        if source := format_for_path(file, name):
+            to_import[file] = source
+        elif not any(source.is_beside(file) for source in FORMATS):
+            ignored.append(file)
+    return to_import, ignored
+
+
+def sort_sessions(name: str, places: Collection[Path]) -> tuple[int, list[Path]]:
+    """Return how many files have sessions of a format, and those not kept.
+
+    ``name`` is the format's, or "" for folders of any format.
+    """
+    count, others = 0, list[Path]()
+    for place in places:
+        to_import, ignored = _sort_folder(place, name)
+        count += sum(source.has_session(file) for file, source in to_import.items())
+        others += ignored
+    return count, others
+
+
+def describe_ignored(files: Sequence[Path]) -> str:
+    """Return how much is in files that nothing is kept of, with their kinds, or ""."""
+    if not files:
+        return ""
+    size = 0
+    for file in files:
+        with suppress(OSError):
+            size += file.stat().st_size
+    kinds = Counter(
+        clean(file.suffix[:MAX_KIND_CHARS]) or "no ending" for file in files
+    )
+    counts = [f"{count:,} {kind}" for kind, count in kinds.most_common(MAX_KINDS)]
+    if (more := len(kinds) - len(counts)) > 0:
+        counts.append(plural(more, "more kind"))
+    return f"{plural(len(files), 'other file')}, {byte_size(size)}: {', '.join(counts)}"
 
 
 def format_for_path(path: Path, name: str) -> SourceFormat | None:
@@ -119,7 +165,8 @@ def find_histories(places: Mapping[str, Collection[Path]]) -> list[AgentHistory]
     histories = []
     for name, paths in places.items():
         for path in paths:
-            count = sum(map(FORMATS_BY_NAME[name].has_session, walk_files(path)))
+            count, ignored = sort_sessions(name, [path])
             if count:
-                histories.append(AgentHistory(name, path, count))
+                description = describe_ignored(ignored)
+                histories.append(AgentHistory(name, path, count, description))
     return histories

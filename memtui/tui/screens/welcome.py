@@ -150,6 +150,9 @@ def _history(history: AgentHistory) -> Content:
         f"  {agent_title(history.agent):<{TITLE_CELLS}} ",
         f"{plural(history.sessions, 'session'):>16}",
         (f"   {with_tilde(history.folder)}", "$context"),
+        (f"\n    nothing is kept of {history.ignored}", "$context")
+        if history.ignored
+        else "",
     )
 
 
