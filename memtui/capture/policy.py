@@ -55,6 +55,19 @@ def _session_key(item: _OfSession) -> tuple[str, str]:
     return clean(item.agent), clean(item.session_id)
 
 
+def _redact_ids(item: ParsedItem) -> ParsedItem:
+    """Return an item without secrets in the ids of sessions."""
+    if not isinstance(item, _OfSession):
+        return item
+    session_id = redaction.redact_id(clean(item.session_id))
+    if isinstance(item, SessionMetadata) and item.forked_from:
+        forked_from = redaction.redact_id(clean(item.forked_from))
+        return replace(item, session_id=session_id, forked_from=forked_from)
+    return (
+        item if session_id == item.session_id else replace(item, session_id=session_id)
+    )
+
+
 def _has_place(session: SessionMetadata) -> bool:
     return bool(session.cwd or session.root or session.project)
 
@@ -195,6 +208,7 @@ class IngestFilter:
 
     def filter_items(self, items: Iterable[ParsedItem]) -> Iterator[ParsedItem]:
         """Yield the items to store, and in place of others why they are left out."""
+        items = map(_redact_ids, items)
         is_limited = self._policy.exclusions or self._policy.only_root
         for item in self._wait_for_projects(items) if is_limited else items:
             if isinstance(item, SessionMetadata):
@@ -232,6 +246,7 @@ class IngestFilter:
         """Return why an invalid hook payload is not even quarantined, or ""."""
         fields = hooks.normalize_fields(payload)
         session_id, cwd = (clean(as_text(fields.get(n))) for n in ("session_id", "cwd"))
+        session_id = redaction.redact_id(session_id)
         if session_id and tombstones.find_agents(session_id):
             return "of a session that was forgotten"
         if not cwd:

@@ -10,6 +10,7 @@ Redacting again changes nothing.
     'DB_PASSWORD=[redacted: password]'
 """
 
+import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -33,6 +34,15 @@ MAX_CACHED_CHARS = 64
 
 MAX_PASSES = 4
 """A text is read again until nothing is found; the second pass rarely finds more."""
+
+ID_DIGITS = 8
+"""These distinguish ids; too few to find a secret by."""
+
+_ID_NAME = re.compile(
+    r"(?:session|conversation|thread|own)_?id|parent|(?:forked|copied)_from",
+    re.IGNORECASE,
+)
+"""The names of fields with the id of a session, in payloads and saved positions."""
 
 _ESCAPED_LETTER = re.compile(r"\\u00(?!22|5[cC])[2-7][0-9a-fA-F]")
 """Matches an escape sequence of JSON, except those of the quote and the backslash."""
@@ -69,6 +79,18 @@ def redact_fragment(text: str) -> RedactedText:
     plain = _ESCAPED_LETTER.sub(lambda escape: chr(int(escape[0][2:], 16)), text)
     decoded = _redact(plain, is_fragment=True)
     return decoded if len(decoded.kinds) > len(redacted.kinds) else redacted
+
+
+def redact_id(name: str) -> str:
+    """Return an id without its secrets, with a digest for each text that had some.
+
+    Records are linked by ids: equal ids stay equal, and different ones different.
+    """
+    redacted = redact_cached(name)
+    if not redacted.kinds:
+        return name
+    digest = hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()
+    return f"{redacted.text} {digest[:ID_DIGITS]}"
 
 
 @lru_cache(maxsize=16_384)
@@ -167,14 +189,21 @@ def _redact_value(value: object, kind: str, kinds: list[str]) -> object:
         return redacted.text
     if isinstance(value, dict):
         return {
-            _redact_value(name, "", kinds): _redact_value(
-                item, _kind_of_field(name, value), kinds
-            )
+            _redact_value(name, "", kinds): _redact_field(name, item, value, kinds)
             for name, item in value.items()
         }
     if isinstance(value, list | tuple):
         return [_redact_value(item, kind, kinds) for item in value]
     return value
+
+
+def _redact_field(
+    name: object, item: object, fields: dict[object, object], kinds: list[str]
+) -> object:
+    redacted = _redact_value(item, _kind_of_field(name, fields), kinds)
+    if isinstance(name, str) and isinstance(item, str) and _ID_NAME.fullmatch(name):
+        return redact_id(item) if redacted != item else item
+    return redacted
 
 
 def _kind_of_field(name: object, fields: dict[object, object]) -> str:
