@@ -112,8 +112,10 @@ def test_s2_05_sessions_can_be_filtered_by_project(full_workspace: Workspace) ->
         full_workspace, scope=Scope(project="shop")
     ).items
     assert {row["project"] for row in rows} == {"shop"} and len(rows) == 4
-    hits = full_workspace.message_search.find("timeout project:logsift").hits
-    assert not [hit for hit in hits if hit.session and hit.session.project != "logsift"]
+    everywhere = full_workspace.message_search.find("log").hits
+    hits = full_workspace.message_search.find("log project:logsift").hits
+    assert len(everywhere) > len(hits) > 1
+    assert {hit.session and hit.session.project for hit in hits} == {"logsift"}
 
 
 def test_s2_05_a_message_of_an_old_session_moves_it_to_the_top(
@@ -532,6 +534,19 @@ def test_s2_32_any_text_is_a_valid_query(full_workspace: Workspace, query: str) 
     full_workspace.teleport.find(query)
     full_workspace.search.find(query)
     assert isinstance(search.search_sessions(full_workspace, query).items, list)
+
+
+@pytest.mark.parametrize(
+    "words", ["AND", "NEAR(", '"', "(", "\\", "%", "x:y", "*", "--", "it's", "[/b]"]
+)
+def test_s2_32_punctuation_beside_a_word_does_not_hide_it(
+    workspace: Workspace, words: str
+) -> None:
+    store_messages(make_message(f"Polish the harbour crane {words} now."))
+    take_in(workspace)
+    for query in (f"harbour {words}", f"{words} harbour"):
+        assert workspace.message_search.find(query).hits, query
+        assert workspace.teleport.find(query).hits, query
 
 
 @pytest.mark.parametrize(
