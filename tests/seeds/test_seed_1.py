@@ -528,7 +528,8 @@ def test_s1_35_36_and_38_overlap_is_context_and_not_counted(
     assert last.start_ms == talk[3].timestamp_ms
     # It has no request of its own: what was asked before names it.
     node = browse.get_node(last.id)
-    assert node is not None and "polish the winch" in node.title
+    assert node is not None and node.title.endswith("(continued)")
+    assert "polish the winch" in node.title
     with database.connection():
         for bullet in node.bullets:
             for grip_id in bullet.grip_ids:
