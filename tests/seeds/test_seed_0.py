@@ -64,8 +64,10 @@ def agent_text(workspace: Workspace, tool: str, **arguments: object) -> str:
 
 
 def walk_nodes(node_id: str = "") -> Iterator[TocNode]:
-    """Yield all nodes below one, or all there are."""
-    for entry in browse.list_children(node_id):
+    """Yield all nodes below one, or all there are, which must be some."""
+    entries = browse.list_children(node_id)
+    assert entries or node_id
+    for entry in entries:
         node = browse.get_node(entry.node_id)
         assert node is not None
         yield node
@@ -174,13 +176,13 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "get_session_meta": {"session": "s1"},
     "scheduler_status": {},
 }
-"""A call of each reading tool."""
+"""A call of each reading tool that the guide or a decision names."""
 
 
 def test_s0_01_every_answer_has_the_budget_of_a_question(
     busy_workspace: Workspace,
 ) -> None:
-    assert ARGUMENTS.keys() == available_tools(with_writing=False).keys()
+    assert ARGUMENTS.keys() <= available_tools(with_writing=False).keys()
     node = agent_text(busy_workspace, "get_node", node_id="toc:week:2025-W12")
     grip_id = re.findall(r"\[(grip:.*?)\]", node)[0]
     for tool, arguments in ARGUMENTS.items():
@@ -679,6 +681,7 @@ def test_s0_34_and_37_a_grip_names_its_events_in_reading_order(
 ) -> None:
     node = toc.get_node(full_workspace, "toc:day:2024-01-15").items
     grip_ids = [name for item in node for name in item.get("grip_ids", ())]
+    assert len(grip_ids) >= 2
     for grip_id in grip_ids:
         reply = sessions.expand_grip(full_workspace, grip_id)
         data = replies.write_data(reply)
@@ -959,9 +962,11 @@ def test_s0_45_a_keyword_s_nodes_say_what_they_are(full_workspace: Workspace) ->
 def test_s0_46_filtering_by_a_keyword_never_dead_ends(
     full_workspace: Workspace,
 ) -> None:
-    for year in browse.list_children():
+    years = browse.list_children()
+    assert len(years) == 2
+    for year in years:
         node = browse.get_node(year.node_id)
-        assert node is not None
+        assert node is not None and node.keyword_texts
         for word in node.keyword_texts:
             items = toc.browse_toc(full_workspace, year.node_id, keyword=word).items
             assert items, (year.node_id, word)

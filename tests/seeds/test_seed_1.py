@@ -37,6 +37,7 @@ from memtui.workspace import Workspace, model_options
 from tests.cli_runner import json_data, run_memtui
 from tests.conftest import HISTORY
 from tests.message_factory import make_message, store_messages
+from tests.model_versions import AT as MADE_AT
 from tests.model_versions import add_model_version
 from tests.tables import (
     BulletGripRow,
@@ -382,13 +383,20 @@ def test_s1_18_19_and_20_a_node_has_bullets_keywords_and_children(
 def test_s1_21_22_and_23_the_versions_of_a_node_count_up(
     full_workspace: Workspace,
 ) -> None:
+    day = "toc:day:2024-01-18"
+    for headline in ("Tokens", "Tokens are refreshed"):
+        add_model_version(day, headline)
     with database.connection():
-        for name in store_nodes.list_ids():
-            versions = [version.version for version in store_nodes.list_versions(name)]
-            assert versions == sorted(versions, reverse=True)
-            node = store_nodes.get(name)
-            assert node is not None and node.version == versions[0]
-            assert node.created_at is not None
+        listed = store_nodes.list_versions(day)
+        node = store_nodes.get(day)
+        made = [store_nodes.get_version(day, number) for number in (1, 2, 3)]
+    assert [version.version for version in listed] == [3, 2, 1]
+    assert node is not None and node.version == 3
+    headlines = [version.headline for version in made if version]
+    assert headlines[1:] == ["Tokens", "Tokens are refreshed"]
+    # Each has the time when it was made.
+    assert [version.created_at for version in listed[:2]] == [MADE_AT, MADE_AT]
+    assert listed[2].created_at != MADE_AT
 
 
 def test_s1_24_the_latest_version_is_the_one_that_is_shown(
@@ -436,12 +444,15 @@ def test_s1_27_a_grips_id_follows_from_its_content() -> None:
     assert grip_id == citations.grip_id("toc:segment:x", "A bullet", event)
     assert grip_id != citations.grip_id("toc:segment:x", "Another bullet", event)
     assert grip_id != citations.grip_id("toc:segment:y", "A bullet", event)
+    other = make_event(text="Said in the same moment.")
+    assert grip_id != citations.grip_id("toc:segment:x", "A bullet", other)
 
 
 def test_s1_28_and_30_a_grip_has_words_and_time_of_its_first_event(
     full_workspace: Workspace,
 ) -> None:
     with database.connection():
+        assert GripRow.select().count() > 10
         for row in GripRow.select():
             spanned = [
                 EventRow.get_by_id(name)
@@ -474,6 +485,7 @@ def test_s1_31_32_and_61_a_grip_says_what_made_it_and_for_which_node(
     full_workspace: Workspace,
 ) -> None:
     with database.connection():
+        assert GripRow.select().count() > 10
         for row in GripRow.select():
             assert row.source == "segment_summarizer"
             assert row.node_id.startswith("toc:segment:")

@@ -644,6 +644,7 @@ def test_s3_32_and_41_the_summary_becomes_a_node_of_its_day(
 
 def test_s3_33_and_34_a_grip_is_stored_with_its_node(full_workspace: Workspace) -> None:
     with database.connection():
+        assert BulletGripRow.select().count() > 20
         for row in BulletGripRow.select():
             bullet = BulletRow.get_by_id(row.bullet_id)
             version = VersionRow.get_by_id(bullet.version_id)
@@ -1199,6 +1200,7 @@ def test_s3_71_and_74_an_expansion_is_what_is_before_in_and_after_the_excerpt(
             for row in EventRow.select().order_by(EventRow.at_ms, EventRow.ordinal)
         ]
         grips = list(GripRow.select())
+    assert len(grips) > 10
     for grip in grips:
         expansion = conversation.expand(grip.id)
         before, excerpt, after = (
