@@ -2,8 +2,8 @@
 gives them other names."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from dataclasses import dataclass, fields, replace
+from datetime import UTC, datetime, tzinfo
 
 from memtui.errors import MemtuiError, UsageError
 from memtui.model import citations
@@ -14,7 +14,7 @@ from memtui.model.events import (
     remove_tag_characters,
     to_ms,
 )
-from memtui.model.filters import ALL, Scope
+from memtui.model.filters import ALL, FILTER_FIELDS, Filters, Scope
 from memtui.model.nodes import TITLE_CHARS, Bullet, BulletKind, TocNode
 from memtui.model.sessions import (
     NO_WORK,
@@ -32,6 +32,7 @@ from memtui.store import (
     events,
     judgements,
     nodes,
+    scopes,
     segments,
     work,
 )
@@ -331,7 +332,8 @@ class SessionQuery:
 
     order: SessionOrder = SessionOrder.NEWEST
     words: tuple[str, ...] = ()
-    """Words that must all be in the title, project or agent."""
+    """Words that must all be in the title, project or agent, or filters of a scope, as
+    in a search: "state:open"."""
     of: Scope = ALL
 
 
@@ -348,12 +350,45 @@ class SessionRange:
     """The place of the session asked for; None if it is not in the list."""
 
 
+SCOPE_FIELDS = tuple(field.name for field in fields(Scope))
+
+
+def _split_words(listing: SessionQuery) -> tuple[Sequence[str], Scope]:
+    """Return the words that are no filters, and the scope with those that are.
+
+    A value may be incomplete: "state:o" is "state:open", and the beginning of a name is
+    a word.
+    """
+    words, filters = list[str](), Filters(scope=listing.of)
+    for word in listing.words:
+        name, colon, value = word.partition(":")
+        if not colon or name.lower() not in SCOPE_FIELDS:
+            words.append(word)
+            continue
+        field = FILTER_FIELDS[name.lower()]
+        begun = tuple(filter(None, value.lower().split(",")))
+        value = ",".join(v for v in field.values if v.startswith(begun)) or value
+        if not value:
+            continue
+        try:
+            narrowed = field.read(filters, value, UTC)
+        except ValueError:
+            words.append(word)
+            continue
+        scope, unknown = scopes.resolve_names(narrowed.scope)
+        if unknown:
+            words.append(value)
+        else:
+            filters = replace(narrowed, scope=scope)
+    return words, filters.scope
+
+
 def list_range(
     listing: SessionQuery, offset: int, limit: int, place: int | None = None
 ) -> SessionRange:
     """Return a part of a list, with the place of the session that it was found by."""
-    words, scope = listing.words, listing.of
     with database.connection():
+        words, scope = _split_words(listing)
         limit = min(limit, MAX_RANGE)
         rows = store_sessions.list_matching(listing.order, words, offset, limit, scope)
         total = stored = store_sessions.count(words, scope)
@@ -374,8 +409,7 @@ def list_around(
         if session is not None:
             number = store_sessions.get_number(session.agent, session.session_id)
         if number is not None:
-            index = store_sessions.find_index(
-                listing.order, listing.words, number, listing.of
-            )
+            words, scope = _split_words(listing)
+            index = store_sessions.find_index(listing.order, words, number, scope)
         here = place if index is None else index
         return list_range(listing, max(0, here - limit // 2), limit, index)

@@ -100,6 +100,10 @@ class TurnHighlighted(Message):
     """The cursor of the transcript has moved to another turn."""
 
 
+class SessionHighlighted(Message):
+    """The cursor of the list of sessions is on another session."""
+
+
 @dataclass(eq=False, repr=False)
 class SessionsRequested(Message):
     """Rows of the list are visible that are not loaded."""

@@ -21,6 +21,7 @@ from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.reader import ReaderScreen
 from memtui.tui.screens.sessions import ROW_LINES, SessionList, SessionsScreen
 from memtui.tui.widgets.panes import PaneTitle
+from memtui.tui.widgets.text_block import Stack
 from memtui.workspace import Workspace
 from tests.conftest import NOW
 from tests.pilots import AppOf, Compare, Settle, footer_keys
@@ -141,6 +142,33 @@ async def test_words_filter_sessions_and_escape_clears(
         assert app.screen.query_one("#words", Input).value == ""
         await pilot.press("escape")
         assert isinstance(app.screen, ContentsScreen)
+
+
+async def test_wide_screen_previews_the_selected_session(
+    full_workspace: Workspace, app_of: AppOf, settle: Settle
+) -> None:
+    app = app_of(full_workspace)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await pilot.press("s")
+        await settle(pilot)
+        for key in ("down", "end"):
+            await pilot.press(key)
+            await settle(pilot)
+            session = session_list(app).current
+            assert session is not None
+            title = app.screen.query_one("#preview PaneTitle", PaneTitle)
+            assert (title.title, title.info) == (session.title, session.project)
+            card = app.screen.query_one("#card", Static).visual
+            assert isinstance(card, Stack)
+            bullets = sessions.read_card(session.agent, session.session_id).bullets
+            text = " ".join(card.lay_out(300).plain.split())
+            assert bullets
+            assert all(" ".join(line.text.split()) in text for line in bullets)
+        await pilot.resize_terminal(119, 40)
+        await settle(pilot)
+        assert not app.screen.query_one("#preview").region
+        assert session_list(app).size.width == 119
 
 
 @pytest.mark.journey

@@ -10,6 +10,7 @@ import pytest
 from memtui.errors import MemtuiError
 from memtui.model import events
 from memtui.model.events import Event, EventType
+from memtui.model.filters import Scope
 from memtui.model.nodes import BulletKind
 from memtui.model.sessions import UNTITLED, SessionOrder, SubagentMetadata, WorkState
 from memtui.search.query import find_session
@@ -315,6 +316,35 @@ def test_the_last_page_of_a_long_session_reads_one_page_of_rows(
         page = sessions.list_messages(facts("long"), offset=9950, limit=50)
     assert texts(page)[-1] == "19999"
     assert counts["rows"] < 3 * 50 + 20
+
+
+@pytest.mark.parametrize(
+    ("typed", "words", "scope"),
+    [
+        ("state:done", [], Scope(state="done")),
+        ("State:d jwt", ["jwt"], Scope(state="done")),
+        ("state:done,op", [], Scope(state="done,open")),
+        ("agent:CODEX project:shop", [], Scope(agent="codex", project="shop")),
+        ("project:sho", ["sho"], Scope()),
+        ("state: -- std::vec", ["--", "std::vec"], Scope()),
+        ("keyword:postgres", [], Scope(keyword="postgres")),
+    ],
+)
+def test_list_knows_the_filters_of_a_search(
+    full_workspace: Workspace, typed: str, words: list[str], scope: Scope
+) -> None:
+    filtered = sessions.list_range(SessionQuery(words=tuple(typed.split())), 0, 99)
+    plain = sessions.list_range(SessionQuery(words=tuple(words), of=scope), 0, 99)
+    assert filtered.sessions == plain.sessions
+    assert filtered.total == plain.total
+    around = sessions.list_around(filtered.query, None, 0, 99)
+    assert around.sessions == plain.sessions
+
+
+def test_unknown_state_matches_no_session(full_workspace: Workspace) -> None:
+    assert sessions.list_range(SessionQuery(words=("state:zzz",)), 0, 9).total == 0
+    done = sessions.list_range(SessionQuery(words=("state:done",)), 0, 9)
+    assert 0 < done.total < done.stored
 
 
 def test_session_without_a_prompt_has_a_title(workspace: Workspace) -> None:

@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 from textual import events, getters, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.geometry import Size
 from textual.scroll_view import ScrollView
@@ -22,10 +22,15 @@ from memtui.model.filters import Scope
 from memtui.model.sessions import Session
 from memtui.services import sessions
 from memtui.services.conversation import ConversationKey
-from memtui.services.sessions import SessionQuery, SessionRange
+from memtui.services.sessions import SessionCard, SessionQuery, SessionRange
 from memtui.text import date_format
 from memtui.tui import commands, format, workers
-from memtui.tui.messages import ProgressReported, SessionRequested, SessionsRequested
+from memtui.tui.messages import (
+    ProgressReported,
+    SessionHighlighted,
+    SessionRequested,
+    SessionsRequested,
+)
 from memtui.tui.screens.base import (
     LAYOUTS,
     NO_CONVERSATIONS,
@@ -34,8 +39,9 @@ from memtui.tui.screens.base import (
     describe_failure,
 )
 from memtui.tui.screens.session_actions import ACTIONS, SESSION, SessionActions
+from memtui.tui.widgets.node_page import draw_mark, draw_text
 from memtui.tui.widgets.panes import PaneTitle
-from memtui.tui.widgets.text_block import mark_selected
+from memtui.tui.widgets.text_block import Paragraph, Stack, mark_selected
 
 SESSIONS_PAGE = 200
 ROW_LINES = 2  # A line for a session, and one for its project and outcome.
@@ -68,6 +74,7 @@ LEAST_TITLE = 8
 
 DAY_CELLS = 11
 """The width of "when" without the time."""
+PREVIEW_LEAST_WIDTH = 120  # The narrowest screen that shows the selected session.
 TIME_LEAST_WIDTH = 110
 """The narrowest list that has the time."""
 
@@ -186,6 +193,7 @@ class SessionList(ScrollView, workers.AppNode, can_focus=True, inherit_bindings=
                 self.call_later(self.action_open)
             self.mark_up_to_date()
         self.refresh()
+        self.post_message(SessionHighlighted())
 
     def mark_up_to_date(self) -> None:
         """Note that the list is up to date, so that sessions can be opened."""
@@ -245,6 +253,7 @@ class SessionList(ScrollView, workers.AppNode, can_focus=True, inherit_bindings=
         elif below > self.scroll_offset.y:
             self.scroll_to(y=below, animate=False)
         self.refresh()
+        self.post_message(SessionHighlighted())
 
     def on_click(self, event: events.Click) -> None:
         index = (event.y + self.scroll_offset.y) // ROW_LINES
@@ -297,7 +306,7 @@ class SessionsScreen(SessionActions[None], BaseScreen[None]):
         *commands.bindings(
             "sort",
             in_footer=True,
-            find_here="Filter the list by words.",
+            find_here="Filter the list by words, or as in a search: state:open.",
             back="Clear the filter, or leave the list.",
         ),
         *commands.bindings(
@@ -319,9 +328,14 @@ class SessionsScreen(SessionActions[None], BaseScreen[None]):
         yield PaneTitle("Sessions")
         with Horizontal(id="finding"):
             yield Static("/", id="slash", markup=False)
-            yield FindInput("title, project or agent")
-        yield Static(id="columns", markup=False)
-        yield SessionList()
+            yield FindInput("title, project or agent; state:open, project:shop")
+        with Horizontal(id="panes"):
+            with Vertical(id="list-pane"):
+                yield Static(id="columns", markup=False)
+                yield SessionList()
+            with Vertical(id="preview"):
+                yield PaneTitle()
+                yield Static(id="card", markup=False)
         yield Static(id="nothing", markup=False)
 
     def on_mount(self) -> None:
@@ -329,8 +343,31 @@ class SessionsScreen(SessionActions[None], BaseScreen[None]):
         self.reload()
 
     def on_resize(self) -> None:
-        headings = column_headings(self.size.width - 1)
+        self.set_class(self.size.width >= PREVIEW_LEAST_WIDTH, "-with-preview")
+        self.call_after_refresh(self._show_headings)
+        self.show_preview()
+
+    def _show_headings(self) -> None:
+        headings = column_headings(self._list.scrollable_content_region.width)
         self.query_one("#columns", Static).update(headings)
+
+    # The preview
+
+    @on(SessionHighlighted)
+    def show_preview(self) -> None:
+        session = self._list.current
+        if session is not None and self.has_class("-with-preview"):
+            read = partial(sessions.read_card, session.agent, session.session_id)
+            self.load(read, self._show_card, "preview")
+
+    def _show_card(self, card: SessionCard) -> None:
+        if card.session is not None:
+            title = self.query_one("#preview PaneTitle", PaneTitle)
+            title.show(card.session.title, card.session.project)
+            lines = [
+                Paragraph(draw_mark(line), draw_text(line)) for line in card.bullets
+            ]
+            self.query_one("#card", Static).update(Stack(*lines))
 
     # Loading
 
