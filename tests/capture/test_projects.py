@@ -1,5 +1,6 @@
 """The project of a folder."""
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 
 from memtui.capture import policy
 from memtui.capture.policy import ProjectLocation, locate_project
+from tests.cli_runner import json_data, run_memtui
 
 
 def git(*words: str, at: Path) -> None:
@@ -203,3 +205,30 @@ def test_gone_worktree_that_the_agent_takes_for_its_repository() -> None:
 def test_text_longer_than_any_path_is_no_folder(text: str) -> None:
     assert locate_project(text) == locate_project("", text) == ProjectLocation("", "")
     assert locate_project("/srv/shop", text) == ProjectLocation("", "shop")
+
+
+def test_gone_worktree_belongs_to_the_folder_that_its_transcript_names(
+    tmp_path: Path,
+) -> None:
+    worktree = {"originalCwd": "/srv/git/kiosk", "worktreePath": "/srv/fox"}
+    state = {"type": "worktree-state", "sessionId": "s1", "worktreeSession": worktree}
+    prompt = {
+        "type": "user",
+        "uuid": "u1",
+        "sessionId": "s1",
+        "cwd": "/srv/fox",
+        "timestamp": "2026-03-14T10:00:00Z",
+        "message": {"role": "user", "content": "Fix the till"},
+    }
+    later = {**prompt, "uuid": "u2", "timestamp": "2026-03-14T10:00:05Z"}
+    file = tmp_path / "s1.jsonl"
+    file.write_text(f"{json.dumps(state)}\n{json.dumps(prompt)}\n")
+    for exclude, stored in ((["kiosk"], []), ([], ["kiosk"])):
+        home = tmp_path / f"home{len(exclude)}"
+        setting = ("--set", f"capture.exclude={json.dumps(exclude)}")
+        run_memtui(home, *setting, "import", str(file))
+        with file.open("a") as growing:
+            growing.write(f"{json.dumps(later)}\n")
+        run_memtui(home, *setting, "import", str(file))
+        answer = json_data(run_memtui(home, *setting, "sessions", "--json").stdout)
+        assert [session["project"] for session in answer["sessions"]] == stored

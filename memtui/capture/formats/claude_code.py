@@ -71,6 +71,8 @@ _OWN_TYPES = word_set(
 )
 """Types of records that no other agent writes."""
 
+_PLACE = ("cwd", "root", "at")
+
 _NOTICES = frozenset({"away_summary", "local_command", "api_refusal", "error"})
 """The subtypes of system records that are part of a conversation."""
 
@@ -326,6 +328,9 @@ class _TranscriptReader(RecordReader):
         elif kind in TITLE_FIELDS:
             self._sessions.add_title(fields)
             yield SkippedRecord(kind, line, is_stored_elsewhere=True)
+        elif kind == "worktree-state":
+            is_read = self._sessions.add_worktree(fields)
+            yield SkippedRecord(kind, line, is_stored_elsewhere=is_read)
         elif kind in ("user", "assistant"):
             yield from self._message(line, fields)
         elif kind == "progress" and (message := _subagent_message(fields)):
@@ -759,9 +764,9 @@ class _Sessions:
         file, ended with."""
 
     def places(self) -> dict[str, dict[str, str]]:
-        """Return the folder of each session, and since when it is known."""
+        """Return the folders of each session, and since when they are known."""
         return {
-            session: {name: facts[name] for name in ("cwd", "at") if name in facts}
+            session: {name: facts[name] for name in _PLACE if name in facts}
             for session, facts in self._facts.items()
         }
 
@@ -811,6 +816,15 @@ class _Sessions:
         title = clean_title(as_text(fields.get(TITLE_FIELDS[str(fields["type"])])))
         if session := as_text(fields.get("sessionId")):
             self._facts.setdefault(session, {})["title"] = title
+
+    def add_worktree(self, fields: Fields) -> bool:
+        """Add the folder of which a session's worktree was made, if there is one."""
+        worktree = as_object(fields.get("worktreeSession"))
+        session, folder = as_text(fields.get("sessionId")), worktree.get("originalCwd")
+        if session and isinstance(folder, str) and folder:
+            self._facts.setdefault(session, {})["root"] = folder
+            return True
+        return False
 
     def metadata_once(self, session: str) -> Iterator[SessionMetadata]:
         """Yield a session's metadata at the first event, and at the first with its
