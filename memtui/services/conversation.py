@@ -203,14 +203,6 @@ def measure_length(
         return ConversationLength(total, before)
 
 
-def find_question(
-    key: ConversationKey, position: EventPosition, step: int
-) -> EventPosition | None:
-    """Return the position of the next (1) or previous (-1) message by the user."""
-    with database.connection():
-        return conversations.find_prompt(_number(key), key.subagent, position, step)
-
-
 def find_text(key: ConversationKey, words: str) -> Sequence[EventPosition]:
     """Return the positions of all events with these words, in any case."""
     with database.connection():

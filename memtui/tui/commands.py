@@ -222,6 +222,21 @@ READING = (
         where=SESSION,
     ),
     Command(
+        "show_outline",
+        "O",
+        "List prompts, commits, failed calls and subagents, and go to one.",
+        label="outline",
+        in_footer=True,
+        where=SESSION,
+    ),
+    Command(
+        "toggle_card",
+        "d",
+        "Show or hide the facts on this session.",
+        label="details",
+        where=SESSION,
+    ),
+    Command(
         "show_in_contents",
         "b",
         "Show this message's segment in the contents.",

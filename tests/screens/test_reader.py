@@ -32,6 +32,7 @@ from memtui.tui.widgets import transcript_view, turn_rendering
 from memtui.tui.widgets.panes import PaneTitle
 from memtui.tui.widgets.transcript_view import (
     CURSOR_MARK,
+    ScrollMarks,
     TranscriptView,
     TurnsPosition,
     TurnsRequested,
@@ -460,6 +461,68 @@ async def test_brackets_go_to_prompts(
         assert current_event(app).ordinal == 195
         await press(pilot, settle, "end", *["right_square_bracket"] * 2)
         assert notices(app)[-1] == "This is your last prompt."
+
+
+async def test_outline_leads_to_prompts(
+    workspace: Workspace, app_of: AppOf, settle: Settle
+) -> None:
+    long_session.store_session(400)
+    app = app_of(workspace)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await open_session(pilot, settle, event_at(202))
+        title = app.screen.query_one(PaneTitle)
+        assert title.info.startswith("prompt 41 of 80 · ")
+        await press(pilot, settle, "O", "down", "enter")
+        assert current_event(app).ordinal == 205
+        assert title.info.startswith("prompt 42 of 80 · ")
+        await press(pilot, settle, "O", "O", "end", "enter")
+        assert current_event(app).ordinal == 395
+        await press(pilot, settle, "O", "O", "escape")
+        assert view(app).has_focus and not app.screen.has_class("-outline")
+
+
+async def test_card_is_shown_or_hidden(
+    full_workspace: Workspace, app_of: AppOf, settle: Settle
+) -> None:
+    app = app_of(full_workspace)
+    key = ConversationKey("claude-code", SHOP)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await open_session(pilot, settle, whose=key)
+        card = app.screen.query_one("#card", Static)
+        assert card.size.height == 2 and "prompts" in text_of(app, "#card")
+        await press(pilot, settle, "end")
+        here, height = current_event(app), view(app).size.height
+        await press(pilot, settle, "d")
+        assert view(app).size.height == height + 2
+        await press(pilot, settle, "d")
+        assert view(app).size.height == height
+        assert current_event(app) == here
+        assert any(CURSOR_MARK in line for line in marked_lines(app)), "it is in view"
+
+
+async def test_column_beside_the_scrollbar_shows_where_matches_are(
+    workspace: Workspace, app_of: AppOf, settle: Settle
+) -> None:
+    long_session.store_session(3_000)
+    app = app_of(workspace)
+
+    def marked_rows() -> list[int]:
+        column = app.screen.query_one(ScrollMarks)
+        rows = column.render().plain.split("\n")
+        assert len(rows) == column.size.height
+        return [number for number, row in enumerate(rows) if row == "━"]
+
+    async with app.run_test(size=(120, 43)) as pilot:
+        await open_session(pilot, settle)
+        assert marked_rows() == []
+        await type_words(pilot, settle, "/Question 2995", "enter")
+        height = app.screen.query_one(ScrollMarks).size.height
+        assert marked_rows() == [height - 1]
+        await type_words(pilot, settle, "/", "ctrl+u", *"Question 1500", "enter")
+        (row,) = marked_rows()
+        assert abs(row - height // 2) <= 1
+        await press(pilot, settle, "escape")
+        assert marked_rows() == []
 
 
 async def test_words_are_found_in_the_whole_session(

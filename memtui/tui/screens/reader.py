@@ -12,7 +12,7 @@ from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.events import DescendantFocus
-from textual.widgets import Input, Static
+from textual.widgets import Input, OptionList, Static
 
 from memtui.model.events import EventPosition
 from memtui.model.quantities import plural
@@ -25,15 +25,24 @@ from memtui.services.conversation import (
     Turn,
     TurnRange,
 )
+from memtui.services.outline import Outline, read_outline
 from memtui.text import date_format
 from memtui.tui import commands, format, messages, workers
 from memtui.tui.messages import SourceMarks
-from memtui.tui.screens.base import LAYOUTS, BaseScreen, FindInput, describe_failure
+from memtui.tui.screens.base import (
+    HEIGHTS,
+    LAYOUTS,
+    BaseScreen,
+    FindInput,
+    describe_failure,
+)
 from memtui.tui.screens.session_actions import ACTIONS, SESSION, SessionActions
 from memtui.tui.widgets import markdown, transcript_view, turn_rendering
 from memtui.tui.widgets.panes import PaneTitle
+from memtui.tui.widgets.session_outline import OutlineList, draw_card
 from memtui.tui.widgets.transcript_view import (
     MAX_TURNS,
+    ScrollMarks,
     TranscriptView,
     TurnsPosition,
     TurnsRequested,
@@ -49,6 +58,9 @@ running."""
 
 PLACE = "place"  # A group of threads whose errors are shown as notices, as SESSION.
 TURNS, NEWS = "turns", "news"
+
+CITED, MATCHING = ("┃", "$context"), ("━", "$evidence")
+"""The marks beside the scrollbar, and their styles."""
 
 NO_QUOTES: Mapping[str, SourceMarks] = {}
 EMPTY = "This session has no messages."
@@ -134,15 +146,6 @@ class FindLine(Horizontal, workers.AppNode):
         index = bisect_left(self.matches, here) if here else 0
         return self.matches[index % len(self.matches)]
 
-    def next_match(self, here: EventPosition, by: int) -> EventPosition | None:
-        """Return the next (1) or previous (-1) match; None at either end."""
-        index = (
-            bisect_right(self.matches, here)
-            if by > 0
-            else bisect_left(self.matches, here) - 1
-        )
-        return self.matches[index] if 0 <= index < len(self.matches) else None
-
     def show_position(self, here: EventPosition | None) -> None:
         if self.is_searching:
             return
@@ -162,12 +165,21 @@ class FindLine(Horizontal, workers.AppNode):
         self.query_one("#matches", Static).update(Content(text))
 
 
+def find_next(
+    places: Sequence[EventPosition], here: EventPosition, step: int
+) -> EventPosition | None:
+    """Return the next (1) or previous (-1) of some places; None at either end."""
+    at = bisect_right(places, here) if step > 0 else bisect_left(places, here) - 1
+    return places[at] if 0 <= at < len(places) else None
+
+
 class ReaderScreen(SessionActions[None], BaseScreen[None]):
     """Loads what its `TranscriptView` requests, and follows a running session."""
 
     AUTO_FOCUS = ""
     HAS_JUMP_BACK = True
     HORIZONTAL_BREAKPOINTS = LAYOUTS
+    VERTICAL_BREAKPOINTS = HEIGHTS
     BINDINGS: ClassVar[list[BindingType]] = [
         *commands.bindings(
             in_footer=True,
@@ -176,8 +188,8 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
         ),
         *commands.bindings(
             "next_match", "previous_match", "next_prompt", "previous_prompt",
-            "toggle_thinking", "toggle_raw", "show_in_contents", "copy_citation",
-            *ACTIONS,
+            "toggle_thinking", "toggle_raw", "toggle_card", "show_outline",
+            "show_in_contents", "copy_citation", *ACTIONS,
             copy="Copy this message as it is; again: its next block of code.",
             toggle_expanded="Expand or collapse this tool call, note or long message.",
         ),
@@ -185,6 +197,7 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
 
     view = getters.query_one(TranscriptView)
     _find_line = getters.query_one(FindLine)
+    _outline_list = getters.query_one(OutlineList)
 
     def __init__(
         self,
@@ -200,6 +213,8 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
         super().__init__()
         self.key = key
         self.about: ConversationInfo | None = None
+        self._outline: Outline | None = None  # None until it is read.
+        self.set_class(bool(key.subagent), "-no-card")
         self._event_id = event_id
         self._quotes = quotes
         # The event whose text was copied last, and the number of its block of code.
@@ -218,7 +233,9 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
 
     def compose_body(self) -> ComposeResult:
         yield PaneTitle("Session")
-        yield TranscriptView()
+        yield Static(id="card", markup=False)
+        view = TranscriptView()
+        yield Horizontal(OutlineList(id="outline"), view, ScrollMarks(view))
         yield Static(id="nothing", markup=False)
         yield FindLine(self.key)
 
@@ -336,6 +353,26 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
     def _show_about(self, about: ConversationInfo) -> None:
         self.about = about
         self._update_title(about)
+        read = partial(read_outline, self.key)
+        self.load(read, self._show_outline, "outline")
+
+    def _show_outline(self, outline: Outline) -> None:
+        self._outline = outline
+        self.query_one("#card", Static).update(draw_card(outline, self.zone))
+        if self.has_class("-outline"):
+            self._outline_list.show(outline, self.view.cursor)
+        self.show_place()
+        self._show_marks()
+
+    def _show_marks(self) -> None:
+        """Show beside the scrollbar what is cited, and what was found."""
+        if (outline := self._outline) is not None:
+            marks = self.query_one(ScrollMarks)
+            marks.ranks = {
+                CITED: outline.ranks(outline.cited),
+                MATCHING: outline.ranks(self._find_line.matches),
+            }
+            marks.refresh()
 
     def _update_title(self, about: ConversationInfo) -> None:
         session = about.session
@@ -346,6 +383,9 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
             verb = "hide" if self._with_thinking else "show"
             thinking = f"t: {verb} thinking ({about.thoughts:,})"
         parts = [session.agent, session.project, "" if subagent else count, thinking]
+        prompts = self._outline.prompts if self._outline else ()
+        if self.view.cursor and (number := bisect_right(prompts, self.view.cursor)):
+            parts.insert(0, f"prompt {number:,} of {len(prompts):,}")
         what = f"{subagent} of {session.title}" if subagent else session.title
         self.query_one(PaneTitle).show(what, " · ".join(filter(None, parts)))
 
@@ -492,6 +532,35 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
         drawn = "as it is written" if self._is_raw else "rendered"
         self.notify(f"Markdown is shown {drawn}.")
 
+    def action_toggle_card(self) -> None:
+        self.toggle_class("-no-card")
+        if self.view.cursor is not None:
+            self.call_after_refresh(self.view.go_to, self.view.cursor)
+
+    # The outline
+
+    def action_show_outline(self) -> None:
+        if self.has_class("-outline"):
+            self._close_outline()
+        elif self._outline is None or not self._outline.entries:
+            self.notify("This session has no outline.")
+        else:
+            self.add_class("-outline")
+            self._outline_list.show(self._outline, self.view.cursor)
+            self._outline_list.focus()
+
+    @on(OptionList.OptionSelected)
+    def open_entry(self) -> None:
+        if (entry := self._outline_list.current) is not None:
+            self._go_to(entry.position)
+            if self.has_class("-narrow"):
+                self._close_outline()
+            self.view.focus()
+
+    def _close_outline(self) -> None:
+        self.remove_class("-outline")
+        self.view.focus()
+
     # Moving between prompts
 
     def action_next_prompt(self) -> None:
@@ -501,17 +570,14 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
         self._seek_prompt(-1)
 
     def _seek_prompt(self, step: int) -> None:
-        if (here := self.view.cursor) is not None:
-
-            def go(place: EventPosition | None) -> None:
-                if place is not None:
-                    self._go_to(place)
-                else:
-                    which = "last" if step > 0 else "first"
-                    self.notify(f"This is your {which} prompt.")
-
-            read = partial(conversation.find_question, self.key, here, step)
-            self.load(read, go, "prompt")
+        here, outline = self.view.cursor, self._outline
+        if here is None or outline is None:
+            return
+        if place := find_next(outline.prompts, here, step):
+            self._go_to(place)
+        else:
+            which = "last" if step > 0 else "first"
+            self.notify(f"This is your {which} prompt.")
 
     def _go_to(self, place: EventPosition) -> None:
         number = self.view.start_jump()
@@ -534,7 +600,8 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
         self._render_again()
         if place := line.first_match(start) if line.matches else start:
             self._go_to(place)
-        self.show_match_number()
+        self.show_place()
+        self._show_marks()
 
     def _show_match(self) -> None:
         """Scroll to the match or quote in the current turn, expanding it if needed."""
@@ -576,7 +643,7 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
             self.notify("No match in this session.")
         elif not line.matches or here is None:
             self.notify("Press / to find words first.")
-        elif place := line.next_match(here, by):
+        elif place := find_next(line.matches, here, by):
             self._go_to(place)
             self._show_match()
         else:
@@ -585,18 +652,25 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
 
     @on(messages.TurnHighlighted)
     @on(DescendantFocus)
-    def show_match_number(self) -> None:
+    def show_place(self) -> None:
+        """Show the numbers of the match and of the prompt."""
         self._find_line.show_position(self.view.cursor)
+        if self.about is not None:
+            self._update_title(self.about)
 
     def _close_search(self) -> None:
         self.set_class(False, "-finding")
         self._find_line.reset()
+        self._show_marks()
         self._render_again()
         self.set_focus(self.view)
 
     def action_back(self) -> None:
-        """Close the search, or leave; from the input, go back to where it began."""
-        if self.has_class("-finding"):
+        """Close outline or search, or leave; from the input, go back to where it
+        began."""
+        if self._outline_list.has_focus:
+            self._close_outline()
+        elif self.has_class("-finding"):
             if self._find_line.has_input_focus:
                 start, expanded = self._before_search
                 self._expanded = {*expanded}

@@ -9,7 +9,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import ClassVar
 
 from textual import events
@@ -20,6 +20,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.visual import Visual
+from textual.widget import Widget
 
 from memtui.model.events import EventPosition
 from memtui.services import conversation
@@ -143,10 +144,12 @@ class TurnBuffer:
         return index if is_found else None
 
     def rank(self, y: int) -> int:
-        """Estimate how many turns are before a line."""
+        """Estimate how many turns begin before a line."""
         if y < self.lines_before:
             return round(self.turns_before * y / self.lines_before)
-        beyond = y - self.lines_before - self.height
+        if (inside := y - self.lines_before) < self.height:
+            return self.turns_before + bisect_left(self._tops, inside)
+        beyond = inside - self.height
         share = beyond / max(1, self.lines_after)
         turns_until_here = self.turns_before + len(self.turns)
         return turns_until_here + round(self.turns_after * min(1.0, max(0.0, share)))
@@ -517,6 +520,36 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def on_resize(self) -> None:
         self.post_message(messages.TranscriptResized())
+
+
+class ScrollMarks(Widget):
+    """A column beside the scrollbar that shows where something is in the session."""
+
+    def __init__(self, view: TranscriptView) -> None:
+        super().__init__(id="scroll-marks")
+        self._view = view
+        # The ranks of turns, in their order, by the mark and style that they get.
+        self.ranks: dict[tuple[str, str], Sequence[int]] = {}
+
+    def on_mount(self) -> None:
+        self.watch(self._view, "virtual_size", self._update, init=False)
+
+    def _update(self) -> None:
+        self.refresh()
+
+    def render(self) -> Content:
+        """Draw each row with the last mark that belongs to it."""
+        buffer, height = self._view.buffer, self.size.height
+        total = max(buffer.total, height)
+        limits = [buffer.rank(row * total // height) for row in range(height + 1)]
+        limits[-1] = max(buffer.turns_before + len(buffer.turns), limits[-1]) + 1
+        rows = [Content(" ")] * height
+        for (mark, style), ranks in self.ranks.items():
+            places = [bisect_left(ranks, limit) for limit in limits]
+            for row, (first, end) in enumerate(pairwise(places)):
+                if end > first:
+                    rows[row] = Content.styled(mark, style)
+        return Content("\n").join(rows)
 
 
 def read_turns(whose: ConversationKey, request: TurnsRequested) -> TurnRange:

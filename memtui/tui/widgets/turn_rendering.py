@@ -296,10 +296,18 @@ def _draw_text(
     excerpt = cut_excerpt(text, span, MAX_EXPANDED if is_expanded else MAX_CHARS)
     drawn = draw_excerpt(excerpt, marks, is_markdown=is_markdown, start=start)
     drawn = mark_words(drawn, layout.words, FOUND)
-    if is_drawn and "\t" not in drawn.plain:
-        lines = markdown.lay_out(drawn, layout.text_width, (MARKED, FOUND))
-        drawn = drawn if lines is None else Content("\n").join(lines)
+    if is_drawn and "\t" not in drawn.plain and _are_marks_drawn(drawn):
+        drawn = Content("\n").join(markdown.lay_out(drawn, layout.text_width))
     return add_omissions(drawn, excerpt, EXPORT_HINT if is_expanded else EXPAND_HINT)
+
+
+def _are_marks_drawn(text: Content) -> bool:
+    """Return whether all marks will be visible: drawing removes no letter or digit."""
+    return all(
+        any(map(str.isalnum, text.plain[start:end]))
+        for start, end, style in text.spans
+        if style in (MARKED, FOUND)
+    )
 
 
 def mark_words(content: Content, words: str, style: str) -> Content:

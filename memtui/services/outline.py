@@ -1,0 +1,118 @@
+"""Reads the outline of a conversation: prompts, commits, failures, subagents."""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import chain
+
+from memtui.model.events import EventPosition
+from memtui.services import conversation, sessions
+from memtui.services.conversation import ConversationGoneError, ConversationKey
+from memtui.services.sessions import SessionCard
+from memtui.store import conversations, database, versions, work
+from memtui.store import sessions as store_sessions
+from memtui.summarize.card import name_request
+
+MAX_CALLS = 20
+"""The most events on each side of a time among which a call is looked for."""
+
+
+class EntryKind(StrEnum):
+    PROMPT = "prompt"
+    COMMIT = "commit"
+    FAILED = "failed call"
+    SUBAGENT = "subagent"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class OutlineEntry:
+    position: EventPosition
+    kind: EntryKind
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """The outline of a conversation, with the card of its session."""
+
+    card: SessionCard
+    entries: tuple[OutlineEntry, ...]
+    """In the order of the conversation."""
+    positions: Sequence[EventPosition]
+    """Those of all events."""
+    cited: Sequence[EventPosition]
+    """The events that the lines of the summary are based on."""
+
+    @property
+    def prompts(self) -> list[EventPosition]:
+        return [e.position for e in self.entries if e.kind is EntryKind.PROMPT]
+
+    def ranks(self, positions: Iterable[EventPosition]) -> list[int]:
+        """Return the numbers of events before some positions."""
+        return [bisect_left(self.positions, position) for position in positions]
+
+
+def read_outline(key: ConversationKey) -> Outline:
+    """Read the outline of a conversation, without the texts of all events.
+
+    Raises:
+        ConversationGoneError: It is not stored any more.
+    """
+    with database.connection():
+        number = store_sessions.get_number(key.agent, key.session_id)
+        if number is None:
+            raise ConversationGoneError("this session is no longer stored")
+        card = sessions.read_card(key.agent, key.session_id)
+        parts = (card.bullets, *(segment.bullets for segment in card.segments))
+        names = (name for bullet in chain(*parts) for name in bullet.grip_ids)
+        cited = (grip.event_id_start for grip in versions.get_grips(names).values())
+        return Outline(
+            card,
+            tuple(sorted(_list_entries(number, key))),
+            conversations.list_positions(number, key.subagent, None, END, -1),
+            sorted(_locate(number, key, cited).values()),
+        )
+
+
+END: EventPosition = (2**62, 0, "")
+
+
+def _list_entries(number: int, key: ConversationKey) -> Iterator[OutlineEntry]:
+    for position, is_call, text in conversations.list_landmarks(number, key.subagent):
+        kind = EntryKind.FAILED if is_call else EntryKind.PROMPT
+        name = text.partition("\n")[0] if is_call else name_request(text)
+        yield OutlineEntry(position, kind, name)
+    subjects = {c.event_id: c.subject for c in work.read_facts(number).commits}
+    for event_id, position in _locate(number, key, subjects).items():
+        yield OutlineEntry(position, EntryKind.COMMIT, subjects[event_id])
+    if not key.subagent:
+        for name, *times_ms in conversations.list_subagent_times(number):
+            yield from _find_start(key, name, *times_ms)
+
+
+def _find_start(
+    key: ConversationKey, name: str, *times_ms: int
+) -> Iterator[OutlineEntry]:
+    """Yield the call of a subagent, near its first or its last event; or else the last
+    event before it."""
+    places = [(at_ms, 0, "") for at_ms in times_ms]
+    for place in places:
+        for turn in conversation.read_around(key, place, MAX_CALLS).turns:
+            if turn.subagent == name:
+                text = turn.event.text.partition("\n")[0]
+                yield OutlineEntry(turn.position, EntryKind.SUBAGENT, text)
+                return
+    for turn in conversation.read_before(key, places[0], 1).turns:
+        yield OutlineEntry(turn.position, EntryKind.SUBAGENT, name)
+
+
+def _locate(
+    number: int, key: ConversationKey, event_ids: Iterable[str]
+) -> dict[str, EventPosition]:
+    """Return the positions of those of some events that are in the conversation."""
+    return {
+        event_id: at.position
+        for event_id, at in conversations.locate(event_ids).items()
+        if (at.number, at.subagent) == (number, key.subagent)
+    }
