@@ -90,7 +90,7 @@ def test_due_rollups_come_before_segments(bench: Bench) -> None:
         (YEAR, Job.YEAR),
     ],
 )
-def test_period_is_rolled_up_after_its_minimum_age(
+def test_s3_47_and_57_period_is_rolled_up_after_its_minimum_age(
     bench: Bench, name: str, job: Job
 ) -> None:
     _, end = calendar.bounds(name, bench.workspace.zone)
@@ -198,7 +198,7 @@ def test_requested_run_fails_with_the_reason_why_no_model_is_ready(
     assert bench.count_pending()["segment"] == 1
 
 
-def test_server_that_stops_ends_the_run_and_work_goes_on_later(
+def test_s3_60_server_that_stops_ends_the_run_and_work_goes_on_later(
     bench: Bench, stub: Stub
 ) -> None:
     import_hours(bench, 3)

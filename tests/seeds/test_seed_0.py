@@ -35,6 +35,7 @@ from memtui.services import browse, conversation, versions
 from memtui.settings import Settings
 from memtui.store import database, queues
 from memtui.store import nodes as store_nodes
+from memtui.store import work as store_work
 from memtui.summarize import keywords, segmenter
 from memtui.summarize.facts import read_facts
 from memtui.summarize.grounding import checks
@@ -1106,6 +1107,22 @@ def test_s0_53_events_are_summarized_to_title_and_bullets() -> None:
         (events[0].event_id,),
         (events[3].event_id,),
     ]
+
+
+def test_s0_54_a_node_is_summarized_from_the_work_of_its_sessions(
+    full_workspace: Workspace,
+) -> None:
+    with database.connection():
+        days = calendar.day_range("toc:day:2024-01-18")
+        works = store_work.list_period_works(days)
+    summary = ExtractiveSummarizer().summarize_children(TocLevel.DAY, works)
+    assert isinstance(summary, Summary) and "JWT tokens" in summary.title
+    ids = [bullet.session_id for bullet in summary.bullets]
+    assert len(works) == len(ids) == 2 and "shop-2" in str(ids) and "shop-3" in str(ids)
+    # What the sessions did, and nothing else.
+    only = ExtractiveSummarizer().summarize_children(TocLevel.DAY, works[1:])
+    assert len(only.bullets) == 1 and "OAuth" in only.bullets[0].text
+    assert "JWT" not in only.title + only.bullets[0].text
 
 
 def test_s0_55_a_model_is_given_the_events_with_their_speakers() -> None:

@@ -31,7 +31,7 @@ from memtui.store import nodes as store_nodes
 from memtui.summarize.grounding import checks
 from memtui.summarize.grounding.passages import Evidence
 from memtui.text import dates
-from memtui.tools import changes, replies, sessions, toc
+from memtui.tools import changes, http_server, replies, sessions, toc
 from memtui.tools.table import TOOLS, ToolRunner
 from memtui.workspace import Workspace, model_options
 from tests.cli_runner import json_data, run_memtui
@@ -951,6 +951,17 @@ def test_s1_74_the_store_is_the_file_of_the_setting(tmp_path: Path) -> None:
         "sessions"
     ]
     assert not json_data(run_memtui(home, "sessions", "--json").stdout)["sessions"]
+
+
+def test_s1_75_and_76_programs_are_served_at_a_port_of_this_machine_alone(
+    full_workspace: Workspace, tmp_path: Path
+) -> None:
+    # The seed serves the network at port 50051.
+    server = http_server.create(ToolRunner(lambda: full_workspace), 0, "key")
+    host, port = server.server_address[:2]
+    server.server_close()
+    assert host == "127.0.0.1" and port
+    assert "default 8765" in run_memtui(tmp_path / "home", "serve", "--help").stdout
 
 
 @pytest.mark.parametrize(

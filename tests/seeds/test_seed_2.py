@@ -654,7 +654,7 @@ def test_s2_35_and_36_a_message_weighs_by_its_role(role: str, weight: float) -> 
 
 def test_s2_37_a_turn_that_used_tools_weighs_more(workspace: Workspace) -> None:
     said = partial(make_message, "The crane is polished.", role=EventRole.ASSISTANT)
-    plain, turn = said(10, session="plain"), said(10, session="turn")
+    plain, turn = said(20, session="plain"), said(10, session="turn")
     store_messages(
         make_message("Go on.", 0, session="plain"),
         plain,
@@ -665,6 +665,7 @@ def test_s2_37_a_turn_that_used_tools_weighs_more(workspace: Workspace) -> None:
     index_messages(workspace)
     hits = workspace.message_search.find("polished crane").hits
     assert [hit.session_id for hit in hits] == ["turn", "plain"]
+    assert hits[0].score > hits[1].score
 
 
 def test_s2_38_39_41_and_42_a_session_hit_has_the_fields_of_the_seed(
