@@ -54,6 +54,10 @@ async def test_cursor_moves_by_day_week_and_year(
         assert grid(app).visible_years == [2024, 2023]
         await pilot.press("right_square_bracket", *["left_square_bracket"] * 2)
         assert grid(app).cursor == LAST
+        await pilot.press("ctrl+d")
+        assert grid(app).cursor == date(2023, 8, 8)
+        await pilot.press("ctrl+u")
+        assert grid(app).cursor == LAST
         await pilot.press("home")
         assert grid(app).cursor == date(2023, 12, 11)
         await pilot.press("end", *["right"] * 4)

@@ -12,13 +12,14 @@ from memtui.model.filters import ALL, Scope
 from memtui.services import browse
 from memtui.services.browse import ScopeChoices
 from memtui.tui.app import MemtuiApp
-from memtui.tui.screens.filter import FilterScreen, list_choices
+from memtui.tui.screens.filter import FilterScreen, ScopeList, list_choices
 from memtui.tui.screens.search import SearchScreen
 from memtui.tui.screens.sessions import SessionList, SessionsScreen
 from memtui.tui.widgets.node_page import NodePage
 from memtui.tui.widgets.panes import Breadcrumbs
 from memtui.tui.widgets.result_list import hit_details
 from memtui.tui.widgets.status_line import StatusLine
+from memtui.tui.widgets.text_block import Paragraph
 from memtui.workspace import Workspace
 from tests.pilots import AppOf, Compare, Settle, press, steps
 from tests.screens.test_contents import current_row, labels, notices, tree
@@ -213,6 +214,26 @@ def test_contents_of_which_nothing_is_left(
 ) -> None:
     run = steps(settle, "F", *"zzyzx", "enter")
     assert snap_compare(app, terminal_size=SIZE, run_before=run)
+
+
+@pytest.mark.journey
+async def test_cut_list_says_how_many_more_there_are(
+    full_workspace: Workspace,
+    app_of: AppOf,
+    settle: Settle,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    keywords = len(browse.list_scopes().keywords)
+    monkeypatch.setattr("memtui.tui.screens.filter.MAX_CHOICES", 3)
+    async with app_of(full_workspace).run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, "F")
+        choices = dialog(pilot).query_one(ScopeList)
+        last = choices.get_option_at_index(choices.option_count - 1)
+        assert last.disabled and isinstance(last.prompt, Paragraph)
+        text = last.prompt.lay_out(80).plain.strip()
+        assert text == f"… and {keywords - 3:,} more: type a part of the name"
+        assert choices.option_count - 1 > len(choices.items) > 3
 
 
 async def test_empty_store_has_no_choices(

@@ -40,6 +40,7 @@ BLOCK_LINES = 9  # The height of a year: months, seven weekdays, a blank line.
 WIDE_CELLS = 114  # From this width on, in cells, a week is two cells wide.
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 DAY = timedelta(days=1)
+HALF_YEAR = 26 * calendar.WEEK
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,8 @@ class DayGrid(Widget, can_focus=True):
         outward="Previous week.",
         page_down="Previous year.",
         page_up="Next year.",
+        half_page_down="Half a year back.",
+        half_page_up="Half a year on.",
     )  # fmt: skip
     HELP_TITLE = "In the calendar"
 
@@ -184,6 +187,12 @@ class DayGrid(Widget, can_focus=True):
 
     def action_page_up(self) -> None:
         self.step_year(1)
+
+    def action_half_page_down(self) -> None:
+        self.go_to(self.cursor - HALF_YEAR)
+
+    def action_half_page_up(self) -> None:
+        self.go_to(self.cursor + HALF_YEAR)
 
     def step_year(self, step: int) -> None:
         """Go to the same date of the next (1) or previous (-1) year."""

@@ -44,6 +44,8 @@ class ScopeChoice:
     """
     end: str = ""
     is_chosen: bool = False
+    is_note: bool = False
+    """True if it only says that there are more."""
 
 
 def list_choices(
@@ -98,6 +100,9 @@ def _choices_of(
         scope = replace(draft, **{kind: "" if is_chosen else name})
         size = plural(count, "day" if kind == "keyword" else "session")
         yield ScopeChoice(scope, name, kind, size, is_chosen)
+    if left_out := len(matches[MAX_CHOICES:]):
+        text = f"… and {left_out:,} more: type a part of the name"
+        yield ScopeChoice(draft, text, kind, is_note=True)
 
 
 MISSES = 3  # The rank of a kind without a match.
@@ -127,6 +132,9 @@ class ScopeList(ItemList[ScopeChoice], can_focus=False):
             mark = Content("✓ " if choice.is_chosen else "  ")
             end = Content.styled(choice.end, "$context")
             row = Paragraph(mark, Content(choice.label), end)
+            if choice.is_note:
+                options.append(Option(row, disabled=True))
+                continue
             options.append(Option(row, id=name))
             items[name] = choice
         self.show_items(items, options, "0")
