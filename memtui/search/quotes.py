@@ -31,9 +31,6 @@ from memtui.text import analyzer
 QUOTED_SESSIONS = 4
 """The number of best sessions searched again."""
 
-REPEATED_QUOTE = 0.6
-"""The factor on the rank of a further quote of the same message."""
-
 QUOTE_WITHOUT_TERMS = 0.5
 """The factor on the rank of a quote without any term, against one with all."""
 
@@ -218,7 +215,7 @@ def _find_quotes(
         for place, passage in enumerate(passages):
             rank = ranked.rank * hit.score / best
             if place:
-                rank *= REPEATED_QUOTE * passage.score / (passages[0].score or 1.0)
+                rank *= passage.score / (passages[0].score or 1.0)
             rank *= QUOTE_WITHOUT_TERMS + passage.score / total
             text = sentences.text(passage)
             quotes.append((rank, _quote(hit, event, text)))

@@ -20,7 +20,7 @@ WHOLE_CHARS = 800
 QUOTE_CHARS = 480
 """The most characters of a quote from a longer message."""
 
-MAX_QUOTES = 3
+MAX_QUOTES = 6
 """The number of quotes taken from one message."""
 
 READ_CHARS = 20_000

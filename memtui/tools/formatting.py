@@ -152,9 +152,10 @@ def _hit_fields(result: Hit, *, is_recent: bool) -> Item:
 
 
 def quotes(hits: Sequence[Hit], *, is_recent: bool = False) -> list[Item]:
-    """Describe hits, each message once, segments and sessions with their first hits.
+    """Describe hits, segments and sessions with their first hits.
 
-    Short quotes of one message are joined. The name of a session is given again after
+    Short quotes of one message are joined, with long ones further quotes of it follow
+    at their own places. The name of a session is given again after
     a hit of another session.
     """
     items: list[Item] = []
@@ -170,7 +171,8 @@ def quotes(hits: Sequence[Hit], *, is_recent: bool = False) -> list[Item]:
                 start = first["snippet"].rstrip("… ")
                 if len(start) < snippets.QUOTE_CHARS:
                     first["snippet"] = f"{start} … {item['snippet'].lstrip('… ')}"
-                continue
+                    continue
+                messages[item["id"]] = item
         session = quote.session_key
         segment = (*session, quote.node_id)
         for key in SEGMENT_KEYS if segment in segments else ():

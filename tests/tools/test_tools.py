@@ -647,6 +647,18 @@ def test_message_with_several_matches_is_listed_once(
         )
 
 
+def test_each_matching_part_of_a_long_message_is_quoted(
+    full_workspace: Workspace,
+) -> None:
+    filler = "Then the crew painted the deck and went below for their supper. " * 9
+    facts = [f"The walrus buoy number {number} is orange." for number in range(5)]
+    store_messages(make_message(filler.join(facts), 1, session="zoo"))
+    index_messages(full_workspace)
+    reply = search.search_memory(full_workspace, "walrus buoy")
+    text = replies.fit_text(reply, 2_000, full_workspace.counter).text
+    assert all(fact in text for fact in facts)
+
+
 def test_items_left_out_by_a_budget_are_counted(full_workspace: Workspace) -> None:
     years = [line.node_id for line in browse.list_children()]
     for reply in (
