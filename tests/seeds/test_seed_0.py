@@ -1531,9 +1531,7 @@ def test_s0_76_a_question_without_terms_is_answered_by_the_years(
     ]
 
 
-def test_s0_77_what_is_not_indexed_yet_is_found(
-    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_s0_77_what_is_not_indexed_yet_is_found(workspace: Workspace) -> None:
     store_messages(make_message("Feed the walrus."))
     assert workspace.pipeline.run_until_idle(lambda _: None) == []
     store_messages(make_message("Polish the harbour crane.", session="s2"))

@@ -629,7 +629,7 @@ def test_s1_45_and_46_pending_work_is_done_after_a_restart(
 
 
 def test_s1_49_the_events_of_a_session_are_kept_in_their_order(
-    workspace: Workspace, tmp_path: Path
+    workspace: Workspace,
 ) -> None:
     lifecycle: list[tuple[str, dict[str, Any], str, str]] = [
         ("SessionStart", {}, "session_start", "system"),

@@ -343,9 +343,7 @@ def test_s2_19_memory_is_searched_beside_sessions(full_workspace: Workspace) -> 
     assert "Token refresh now uses a sliding window" in replies.write_text(memory)
 
 
-def test_s2_21_58_and_59_nothing_is_put_into_an_agent(
-    workspace: Workspace, tmp_path: Path
-) -> None:
+def test_s2_21_58_and_59_nothing_is_put_into_an_agent(workspace: Workspace) -> None:
     # The later proposal removed compaction and titles that nobody asked for.
     payloads = (
         {"hook_event_name": "SessionStart", "source": "compact"},
