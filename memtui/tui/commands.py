@@ -57,6 +57,7 @@ def key_name(key: str) -> str:
 CONTENTS, VERSIONS, SESSION = "in the contents", "in the versions (v)", "in a session"
 NODES, SESSIONS = "in the contents and versions", "on any session"
 PERIODS = "in the contents and the calendar (c)"
+PAGES = "on any session, in the contents and the calendar (c)"
 LISTS = "in the sessions (s), a session or the settings (,)"
 LIST, JOBS, SKIPPED = "in the sessions (s)", "in the jobs (w)", "in skipped input (Q)"
 HOOKS, IMPORT = "in the hooks (H)", "in the import (i)"
@@ -162,11 +163,11 @@ READING = (
     ),
     Command("copy", "y", where=SESSIONS),
     Command(
-        "copy_citation",
+        "copy_page",
         "Y",
-        "Copy this message and its source to the clipboard.",
-        label="copy with source",
-        where=SESSION,
+        "Copy this page to the clipboard, as Markdown with its sources.",
+        label="copy as Markdown",
+        where=PAGES,
     ),
     Command(
         "show_versions",
@@ -253,9 +254,9 @@ READING = (
     Command(
         "export",
         "e",
-        "Export this session to a file, as Markdown.",
+        "Export this session, or a report of this period, to a file.",
         in_footer=True,
-        where=SESSIONS,
+        where=PAGES,
     ),
     Command(
         "edit",
@@ -263,6 +264,12 @@ READING = (
         "Open this session as Markdown in $VISUAL or $EDITOR.",
         label="open in editor",
         where=SESSIONS,
+    ),
+    Command(
+        "hand_over",
+        "X",
+        "Hand this over to another agent: its lines and sources, as a context pack.",
+        where=PAGES,
     ),
     Command(
         "rename",

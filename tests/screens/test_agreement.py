@@ -39,6 +39,7 @@ OPENED: dict[str, Sequence[str]] = {
     "DismissScreen": ("Q", "D"),
     "ExportScreen": ("s", "enter", "e"),
     "FilterScreen": ("F",),
+    "HandoverScreen": ("X",),
     "HelpScreen": ("question_mark",),
     "HooksScreen": ("H",),
     "JobsScreen": ("w",),

@@ -1,5 +1,8 @@
 """Commands on the selected session, from every screen that lists or shows one."""
 
+from collections.abc import Sequence
+from pathlib import Path
+
 import pytest
 from textual import events
 from textual.pilot import Pilot
@@ -9,9 +12,14 @@ from memtui.errors import MemtuiError
 from memtui.model.sessions import Session
 from memtui.services import sessions
 from memtui.services import versions as version_service
+from memtui.text import fencing
+from memtui.text.tokens import ESTIMATING_COUNTER
+from memtui.tools import replies
+from memtui.tui import terminal
 from memtui.tui.app import MemtuiApp
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.dialogs import ExportScreen, RenameScreen, ResumeScreen
+from memtui.tui.screens.handover import HandoverScreen
 from memtui.tui.screens.search import SearchScreen
 from memtui.tui.widgets.toc_tree import TocTree
 from memtui.workspace import Workspace
@@ -153,3 +161,104 @@ async def test_message_and_its_code_are_copied_as_they_are(
         assert copies == [text, code, text]
         await press(pilot, settle, "Y")
         assert "session mill" in app.clipboard and "event " in app.clipboard
+
+
+# Pages, reports and context packs
+
+
+async def test_period_is_exported_as_a_report(
+    app: MemtuiApp, settle: Settle, tmp_path: Path
+) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        for opened, name in (((), "a.md"), (("c",), "b.html")):
+            await press(pilot, settle, *opened or ("home",), "e")
+            line = app.screen.query_one(Input)
+            assert Path(line.value).name.startswith("report-2024")
+            line.value = str(tmp_path / name)
+            await press(pilot, settle, "enter")
+        assert "## shop\n\n### Done" in (tmp_path / "a.md").read_text("utf-8")
+        page = (tmp_path / "b.html").read_text("utf-8")
+        assert page.startswith("<!DOCTYPE html>") and "<h2>shop</h2>" in page
+
+
+async def test_report_of_a_line_about_a_project_is_of_that_project(
+    app: MemtuiApp, settle: Settle, tmp_path: Path
+) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, "home", "tab", "down", "e")
+        app.screen.query_one(Input).value = str(tmp_path / "a.md")
+        await press(pilot, settle, "enter")
+        text = (tmp_path / "a.md").read_text("utf-8")
+        assert text.startswith("# 2024 · logsift\n")
+
+
+@pytest.mark.parametrize("place", ["contents", "page", "sessions"])
+async def test_page_is_copied_as_markdown(
+    app: MemtuiApp, settle: Settle, place: str
+) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        title = selected(app).title
+        await press(pilot, settle, *PLACES[place], "Y")
+        assert app.clipboard.startswith(f"# {title}\n")
+        assert "\n## Sources\n\n[1] " in app.clipboard
+        if place == "contents":
+            await press(pilot, settle, "home", "Y")
+            assert app.clipboard.startswith("# 2024\n")
+
+
+@pytest.mark.parametrize("place", [*PLACES, "calendar", "search"])
+async def test_selected_row_is_handed_over(
+    app: MemtuiApp, settle: Settle, place: str, tmp_path: Path
+) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        key = "X"
+        if place == "search":
+            await pilot.press("slash")
+            app.screen.query_one(Input).value = "timeout"
+            await wait_for_results(pilot, settle)
+            key = "alt+x"
+        await press(pilot, settle, *PLACES.get(place, ("c",) if key == "X" else ()))
+        await press(pilot, settle, key)
+        assert isinstance(app.screen, HandoverScreen)
+        app.screen.query_one(Input).value = "300"
+        await press(pilot, settle, "enter")
+        pack = app.clipboard
+        assert fencing.NOTICE in pack and "\n## " in pack
+        assert replies.cost(pack, ESTIMATING_COUNTER) <= 300
+        is_source = place not in ("contents", "sessions", "calendar")
+        assert ("\n- chosen [" in pack) is is_source
+        await press(pilot, settle, key, "down", "enter")
+        assert isinstance(app.screen, ExportScreen)
+        app.screen.query_one(Input).value = str(tmp_path / "pack.md")
+        await press(pilot, settle, "enter")
+        assert "\n## " in (tmp_path / "pack.md").read_text("utf-8")
+
+
+async def test_agent_starts_with_the_pack(
+    app: MemtuiApp, settle: Settle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: name if name == "codex" else None)
+    runs: list[Sequence[str]] = []
+    monkeypatch.setattr(terminal, "run", lambda _, argv, folder: runs.append(argv))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, "X", "down", "down", "enter")
+    ((program, prompt),) = runs
+    file = Path(prompt.split()[1].removesuffix(":"))
+    assert program == "codex" and fencing.NOTICE in file.read_text("utf-8")
+
+
+@pytest.mark.parametrize("typed", ["", "9", "99999999"])
+async def test_budget_is_brought_within_its_bounds(
+    app: MemtuiApp, settle: Settle, typed: str
+) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, "X")
+        app.screen.query_one(Input).value = typed
+        await press(pilot, settle, "enter")
+        assert fencing.NOTICE in app.clipboard

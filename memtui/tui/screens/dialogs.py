@@ -91,9 +91,11 @@ class DateScreen(Dialog[str]):
         self._say(f"✗ {format.error_text(error)}", "$error")
 
 
-# Exporting a session
+# Writing a file
 
-HINT = "The whole conversation is written to this file, as Markdown."
+CONVERSATION = "The whole conversation is written to this file, as Markdown."
+REPORT = "A report is written to this file, as Markdown, or as HTML if named .html."
+PACK = "The context pack is written to this file, as Markdown."
 
 
 class FileCheck(NamedTuple):
@@ -128,15 +130,15 @@ class ExportScreen(Dialog[Path]):
         Binding("escape", "leave", "back"),
     ]
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, hint: str) -> None:
         super().__init__()
-        self._file = file
+        self._file, self._hint = file, hint
         self._confirmed = ""
 
     def compose_dialog(self) -> ComposeResult:
         with Vertical(id="export"):
             yield Input(str(self._file), compact=True, id="file", select_on_focus=False)
-            yield Static(HINT, id="how", markup=False)
+            yield Static(self._hint, id="how", markup=False)
 
     def on_mount(self) -> None:
         """Scroll to the file's name, which a long folder would hide."""

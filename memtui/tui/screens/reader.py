@@ -189,8 +189,9 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
         *commands.bindings(
             "next_match", "previous_match", "next_prompt", "previous_prompt",
             "toggle_thinking", "toggle_raw", "toggle_card", "show_outline",
-            "show_in_contents", "copy_citation", *ACTIONS,
+            "show_in_contents", *ACTIONS,
             copy="Copy this message as it is; again: its next block of code.",
+            copy_page="Copy this message and its source to the clipboard.",
             toggle_expanded="Expand or collapse this tool call, note or long message.",
         ),
     ]  # fmt: skip
@@ -703,7 +704,7 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
             more = f"block {number} of {blocks}"
         self.copy(parts[number], more)
 
-    def action_copy_citation(self) -> None:
+    def action_copy_page(self) -> None:
         if (turn := self._selected_turn()) is None or self.about is None:
             return
         event, session = turn.event, self.about.session
@@ -736,6 +737,11 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
     @property
     def selected_session(self) -> ConversationKey:
         return self.key
+
+    @property
+    def source_id(self) -> str:
+        turn = self.view.current
+        return f"evt:{turn.event.event_id}" if turn else ""
 
     def show_renamed(self) -> None:
         self.request_reload()

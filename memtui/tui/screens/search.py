@@ -283,6 +283,8 @@ class SearchScreen(SessionActions[JumpTarget], Dialog[JumpTarget]):
         Binding("alt+o", "edit", "open in editor"),
         Binding("alt+y", "copy", "copy"),
         Binding("alt+t", "rename", "rename"),
+        Binding("alt+Y,alt+shift+y", "copy_page", "copy as Markdown", show=False),
+        Binding("alt+x", "hand_over", "hand over"),
     ]
 
     _list = getters.query_one(ResultList)
@@ -548,6 +550,18 @@ class SearchScreen(SessionActions[JumpTarget], Dialog[JumpTarget]):
     def selected_session(self) -> ConversationKey | None:
         hit = self._selected
         return ConversationKey(*hit.session_key) if hit and hit.session else None
+
+    @property
+    def page_id(self) -> str:
+        hit = self._selected
+        return super().page_id or (hit.node_id if hit else "")
+
+    @property
+    def source_id(self) -> str:
+        hit = self._selected
+        if hit is None or hit.kind is HitKind.NODE:
+            return ""
+        return f"evt:{hit.event_id}" if hit.event_id else hit.grip_id
 
     def show_renamed(self) -> None:
         self._search()

@@ -3,26 +3,33 @@
 import atexit
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
 from textual.screen import ScreenResultType
 
+from memtui.model.filters import Scope
 from memtui.model.sessions import Session
 from memtui.services import conversation, export, sessions
 from memtui.services.conversation import ConversationInfo, ConversationKey
-from memtui.services.resume import ResumeCommand, resume_command
+from memtui.services.resume import ResumeCommand, list_start_commands, resume_command
 from memtui.tui import terminal
 from memtui.tui.screens.base import LoadingScreen
 from memtui.tui.screens.dialogs import (
+    CONVERSATION,
+    PACK,
+    REPORT,
     ExportScreen,
     RenameScreen,
     ResumeScreen,
     check_resume,
 )
 
-ACTIONS = ("resume", "export", "edit", "rename")
+PAGE_ACTIONS = ("export", "copy_page", "hand_over")
+"""The names of the commands that periods have, too."""
+
+ACTIONS = ("resume", "edit", "rename", *PAGE_ACTIONS)
 """The names of the commands."""
 
 SESSION = "session"  # The group of threads whose errors are shown as notices.
@@ -31,12 +38,32 @@ NO_EDITOR = "No editor is set. Quit, run `export EDITOR=nano`, and start memtui 
 NO_SESSION = "Select a session first."
 
 
+PACK_FILE = "handover.md"
+
+
 class SessionActions(LoadingScreen[ScreenResultType]):
-    """Resumes, exports, opens and renames the selected session."""
+    """Resumes, exports, opens, renames and hands over the selected session; exports,
+    copies and hands over the selected period, too."""
 
     @property
     def selected_session(self) -> ConversationKey | None:
         raise NotImplementedError
+
+    @property
+    def page_id(self) -> str:
+        """The id of the selected session or node; "" if there is none."""
+        key = self.selected_session
+        return f"{key.agent}:{key.session_id}" if key else ""
+
+    @property
+    def source_id(self) -> str:
+        """The id of the selected source, which is handed over with its session."""
+        return ""
+
+    @property
+    def report_scope(self) -> Scope:
+        """The scope of a report of the selected period."""
+        return self.memtui.scope
 
     def show_renamed(self) -> None:
         """Show the new name of a session."""
@@ -73,24 +100,96 @@ class SessionActions(LoadingScreen[ScreenResultType]):
         if problem := terminal.run(self.app, argv, folder):
             self.notify(problem, severity="warning")
 
-    def action_export(self) -> None:
-        key = self.selected_session
+    def action_copy_page(self) -> None:
+        from memtui.services import report
+
+        def write(name: str) -> str:
+            page = report.read_page(name, self.memtui.scope)
+            return report.write_page(page, self.zone) if page else ""
+
+        if name := self.page_id:
+            self.load(partial(write, name), self.copy, SESSION)
+        else:
+            self.notify(NO_SESSION)
+
+    def action_hand_over(self) -> None:
+        from memtui.tools import handover
+        from memtui.tui.screens.handover import (
+            CLIPBOARD,
+            FILE,
+            Handover,
+            HandoverScreen,
+        )
+
+        name, key = self.source_id or self.page_id, self.selected_session
+        scope = self.memtui.scope
+
+        def make(tokens: int) -> str:
+            return handover.make_pack(self.workspace, [name], tokens, scope).text
+
+        def write(tokens: int, file: Path) -> None:
+            export.write_lines(file, [make(tokens)], may_replace=True)
+
+        def prepare(agent: str, tokens: int) -> tuple[Sequence[str], str]:
+            file = _temporary_folder() / PACK_FILE
+            write(tokens, file)
+            folder = conversation.get_info(key).session.cwd if key else ""
+            argv = list_start_commands(file)[agent]
+            return argv, folder if Path(folder).is_dir() else ""
+
+        def give(answer: Handover) -> None:
+            if answer.place == CLIPBOARD:
+                self.load(partial(make, answer.tokens), self.copy, SESSION)
+            elif answer.place == FILE:
+                self._ask_and_write(PACK_FILE, PACK, partial(write, answer.tokens))
+            else:
+                start = partial(prepare, answer.place, answer.tokens)
+                self.execute(start, lambda command: self._run(*command), SESSION)
+
+        def ask(agents: Iterable[str]) -> None:
+            self.memtui.ask(HandoverScreen([CLIPBOARD, FILE, *agents]), give)
+
+        if name:
+            # On a thread: the programs may be on a slow disk.
+            self.load(partial(list_start_commands, Path()), ask, SESSION)
+        else:
+            self.notify(NO_SESSION)
+
+    def _ask_and_write(
+        self, name: str, hint: str, write: Callable[[Path], object]
+    ) -> None:
+        """Ask for a file, and write it; the dialog asks before it replaces one."""
 
         def write_to(file: Path) -> None:
+            show = partial(self.notify, str(file), title="Exported")
+            self.execute(partial(write, file), lambda _: show(), SESSION)
+
+        self.memtui.ask(ExportScreen(_working_folder() / name, hint), write_to)
+
+    def action_export(self) -> None:
+        key, node_id, scope = self.selected_session, self.page_id, self.report_scope
+
+        def write_report(file: Path) -> None:
+            from memtui.services import report
+
+            title, text = report.make_report(node_id, self.zone, scope)
+            if file.suffix == ".html":
+                text = report.to_html(title, text)
+            export.write_lines(file, [text], may_replace=True)
+
+        def write_session(file: Path) -> None:
             assert key is not None
-            # The dialog has asked before an existing file is replaced.
-            write = partial(
-                export.export_markdown, key, self.zone, file, may_replace=True
-            )
-            self.execute(
-                write, lambda _: self.notify(str(file), title="Exported"), SESSION
-            )
+            export.export_markdown(key, self.zone, file, may_replace=True)
 
         def ask(about: ConversationInfo) -> None:
-            file = _working_folder() / export.file_name(about, self.zone)
-            self.memtui.ask(ExportScreen(file), write_to)
+            name = export.file_name(about, self.zone)
+            self._ask_and_write(name, CONVERSATION, write_session)
 
-        self._read_selected(ask)
+        if key is None and node_id:
+            name = f"report-{node_id.rpartition(':')[2]}.md"
+            self._ask_and_write(name, REPORT, write_report)
+        else:
+            self._read_selected(ask)
 
     def action_edit(self) -> None:
         if (key := self.selected_session) is not None and not terminal.editor():
@@ -107,10 +206,7 @@ class SessionActions(LoadingScreen[ScreenResultType]):
         self._read_selected(edit)
 
     def _write_to_edit(self, key: ConversationKey, about: ConversationInfo) -> Path:
-        folder = tempfile.mkdtemp(prefix="memtui-")
-        # Not earlier: some editors return at once and read the file later.
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        file = Path(folder) / export.file_name(about, self.zone)
+        file = _temporary_folder() / export.file_name(about, self.zone)
         export.export_markdown(key, self.zone, file, may_replace=False)
         return file
 
@@ -133,6 +229,13 @@ class SessionActions(LoadingScreen[ScreenResultType]):
     def _confirm_name(self, session: Session) -> None:
         self.notify(session.title, title="Renamed")
         self.show_renamed()
+
+
+def _temporary_folder() -> Path:
+    folder = tempfile.mkdtemp(prefix="memtui-")
+    # Not earlier: some editors return at once and read the file later.
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
 
 
 def _working_folder() -> Path:
