@@ -11,6 +11,7 @@ with the key is bound to a folder that other servers cannot know.
 
 import asyncio
 import json
+import logging
 import secrets
 import socket
 from collections.abc import Awaitable, Callable
@@ -144,6 +145,8 @@ class WebServer(Server):
 
     def listen(self, listener: socket.socket) -> None:
         """Serve until ctrl+c, or until the process is asked to end."""
+        # A request that is no HTTP is answered; its traceback helps nobody.
+        logging.getLogger("aiohttp.server").setLevel(logging.CRITICAL)
         web.run_app(
             self._make_app(),
             sock=listener,

@@ -294,3 +294,50 @@ def test_results_after_a_command_in_the_background_belong_to_their_calls(
     items = list(source.read(file, None, agent="own", now=LATER))
     calls = [item for item in items if isinstance(item, Event) and item.is_tool_call]
     assert [call.call_end for call in calls] == [CallEnd.BACKGROUND, CallEnd.FAILED]
+
+
+@pytest.mark.parametrize(
+    ("result", "display", "end"),
+    [
+        ("Output: a\nExit Code: 1", "a\nExit Code: 1", CallEnd.OK),
+        ("Output: a\nExit Code: 1\nProcess Group PGID: 7", "a", CallEnd.FAILED),
+        ("Output: a\nExit Code: 1\nExit Code: 1", "a\nExit Code: 1", CallEnd.FAILED),
+        (
+            "Output: (empty)\nExit Code: 1",
+            "Command exited with code: 1",
+            CallEnd.FAILED,
+        ),
+    ],
+)
+def test_exit_status_that_a_command_of_gemini_printed_is_none(
+    result: str, display: str, end: CallEnd, tmp_path: Path
+) -> None:
+    response = {"functionResponse": {"response": {"output": result}}}
+    call = {
+        "id": "c1",
+        "name": "run_shell_command",
+        "args": {"command": "make"},
+        "status": "success",
+        "result": [response],
+        "resultDisplay": display,
+    }
+    message = {"id": "m1", "type": "gemini", "timestamp": "2026-03-14T10:00:00Z"}
+    session = {"sessionId": "s1", "messages": [{**message, "toolCalls": [call]}]}
+    file = tmp_path / "session-1.json"
+    file.write_text(json.dumps(session))
+    items = formats.FORMATS_BY_NAME["gemini-cli"].read(
+        file, None, agent="gemini-cli", now=LATER
+    )
+    assert [e.call_end for e in items if isinstance(e, Event)] == [end]
+    payload = {
+        "hook_event_name": "AfterTool",
+        "transcript_path": "/home/ada/.gemini/tmp/shop/chats/session-1.jsonl",
+        "session_id": "s1",
+        "timestamp": "2026-03-14T10:00:00Z",
+        "tool_name": "run_shell_command",
+        "tool_input": {"command": "make"},
+        "tool_response": {"llmContent": result, "returnDisplay": display},
+    }
+    hooked = hooks.read(json.dumps(payload).encode(), received_at=LATER, now=LATER)
+    (event,) = [item for item in hooked if isinstance(item, Event)]
+    assert event.is_failed is (end is CallEnd.FAILED)

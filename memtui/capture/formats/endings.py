@@ -209,6 +209,16 @@ def read_ending(
     return decide_ending(exit_status=exit_status, status=status, has_failed=has_failed)
 
 
+def without_output(text: str, display: object) -> str:
+    """Return a result of Gemini CLI without what its command printed.
+
+    The user is shown just that, and the model is told the exit status after it.
+    """
+    if not isinstance(display, str) or not display:
+        return text
+    return text.replace(f"Output: {display}", "", 1)
+
+
 def read_flags(fields: Mapping[str, object]) -> dict[str, object]:
     """Return what the flags of a result state, as arguments of ``read_ending``."""
     stated: dict[str, object] = {}

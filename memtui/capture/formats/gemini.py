@@ -44,7 +44,7 @@ from memtui.capture.formats.base import (
     parse_time,
     placeholder,
 )
-from memtui.capture.formats.endings import read_ending
+from memtui.capture.formats.endings import read_ending, without_output
 from memtui.capture.formats.jsonl import SessionReader
 from memtui.capture.formats.prompts import parse_prompt
 from memtui.model import events
@@ -449,7 +449,8 @@ class _SessionReader(SessionReader):
         self.calls.pop(key)
         diff = as_object(fields.get("resultDisplay")).get("fileDiff")
         result = _result(fields)
-        ending = read_ending(AGENT, name, result, status=status)
+        stated = without_output(result, fields.get("resultDisplay"))
+        ending = read_ending(AGENT, name, stated, status=status)
         call = replace(call, lines=count_diff_lines(diff), ending=ending)
         self._yielded[f"c:{key}"] = ""
         yield self._tool_result(position, call, result)

@@ -26,7 +26,12 @@ from memtui.capture.formats.base import (
     parse_time,
     result_text,
 )
-from memtui.capture.formats.endings import read_ending, read_fields, read_flags
+from memtui.capture.formats.endings import (
+    read_ending,
+    read_fields,
+    read_flags,
+    without_output,
+)
 from memtui.capture.formats.jsonl import (
     TOO_DEEP,
     as_record,
@@ -122,11 +127,16 @@ def _normalize_copilot_response(result: _Fields, response: _Fields) -> None:
         result["error"] = as_text(text) or as_text(status)
 
 
+_DISPLAY = "memtui_display"
+"""The field for what the user was shown of a result."""
+
+
 def _normalize_gemini_response(result: _Fields, response: _Fields) -> None:
     if "llmContent" not in response:
         return
     if (error := response.get("error")) and not result.get("error"):
         result["error"] = as_object(error).get("message") or error
+    result[_DISPLAY] = response.get("returnDisplay")
     parts = response["llmContent"]
     result["tool_response"] = "\n".join(
         as_text(part.get("text", part) if isinstance(part, dict) else part)
@@ -401,6 +411,7 @@ def _read_ending(payload: Payload, tool_name: str, text: str) -> Ending:
         stated |= read_fields(beside) | read_fields(response)
     else:  # Fields other than flags are the tool's own.
         stated |= read_flags(response)
+    text = without_output(text, fields.get(_DISPLAY))
     return read_ending(payload.agent, tool_name, text, **stated)
 
 
