@@ -5,7 +5,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from socket import create_server
+from socket import create_connection, create_server
 
 import aiohttp
 import pytest
@@ -201,6 +201,20 @@ async def test_malformed_frames_are_ignored(home: Path) -> None:
 
 
 @pytest.mark.full
+def test_request_that_is_no_http_is_refused_quietly(home: Path) -> None:
+    lengths = "Content-Length: 4\r\nTransfer-Encoding: chunked"
+    with run_web_server(home) as server:
+        port = URL(server.url).port
+        for request in (f"POST / HTTP/1.1\r\n{lengths}\r\n\r\n", "\x16\x03\r\n\r\n"):
+            with create_connection(("127.0.0.1", port or 0)) as sent:
+                sent.settimeout(PATIENCE_S)
+                sent.sendall(request.encode())
+                assert sent.recv(1000).startswith(b"HTTP/1.0 400 ")
+        server.process.send_signal(signal.SIGINT)
+        printed, _ = server.process.communicate(timeout=PATIENCE_S)
+    assert "Traceback" not in printed
+
+
 async def test_processes_end_with_a_killed_server(home: Path) -> None:
     with run_web_server(home) as server:
         async with aiohttp.ClientSession() as session:
