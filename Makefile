@@ -45,12 +45,14 @@ test-full: $(VENV)/.tests
 	@$(PYTEST) -m "not torture" --hypothesis-profile=full --timeout=300 \
 		-o faulthandler_timeout=290 $(ARGS)
 
-torture: $(VENV)/.tests
-	@$(PYTEST) -m "torture or fuzz" --hypothesis-profile=torture --timeout=1800 \
-		-o faulthandler_timeout=1790 $(ARGS)
-
 # This seed is printed; with it, the same kills and examples are tried.
 SEED ?= $(shell od -An -N3 -tu4 /dev/urandom | tr -d ' ')
+
+torture: SEED := $(SEED)
+torture: $(VENV)/.tests
+	@echo "make torture SEED=$(SEED) repeats this."
+	@$(PYTEST) -m "torture or fuzz" --hypothesis-profile=torture --timeout=1800 \
+		-o faulthandler_timeout=1790 --hypothesis-seed=$(SEED) $(ARGS)
 
 torture-short: SEED := $(SEED)
 torture-short: $(VENV)/.tests

@@ -40,11 +40,10 @@ from memtui.capture.spool import (
 )
 from memtui.errors import SourceError, SpoolError, StoreBusyError, StoreError
 from memtui.files import require_regular_file
-from memtui.model.events import Event, Thought, clean, event_id, to_ms
+from memtui.model.events import Event, Thought, clean, to_ms
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
 from memtui.model.usage import Usage
 from memtui.store import (
-    claims,
     database,
     meta,
     segments,
@@ -234,7 +233,6 @@ class SpoolIngester:
         with database.transaction(durable=True):
             files = _name_agents(files)
             events = [event for file in files for event in file.of_type(Event)]
-            events = _tell_calls_apart(events)
             added = store_events.add(events, route=HOOK, counter=self._counter)
             created = set(added.created)
             new = [event for event in events if event.event_id in created]
@@ -312,30 +310,6 @@ def _name_agents(files: Sequence[_ParsedFile]) -> Sequence[_ParsedFile]:
         return replace(file, items=items)
 
     return [name(file) for file in files]
-
-
-def _tell_calls_apart(events: Sequence[Event]) -> list[Event]:
-    """Give a call that has the id of another one an id by its text.
-
-    Models may give several calls one id.
-    """
-    ids = {event.event_id for event in events if event.is_tool_call}
-    texts = {
-        name: event.text
-        for name, event in store_events.get(ids - claims.list_claimed(ids)).items()
-        if name == event.event_id
-    }
-    distinct = []
-    for event in events:
-        if event.is_tool_call:
-            text = texts.setdefault(event.event_id, event.text)
-            if text != event.text:
-                key = f"{event.event_id}\x1f{event.text}"
-                parts = event.agent, event.session_id, event.event_type, key
-                own_id = event_id(*parts, event.timestamp)
-                event = replace(event, event_id=own_id)
-        distinct.append(event)
-    return distinct
 
 
 def _is_unnamed(event: Event) -> bool:
@@ -615,7 +589,7 @@ class _FileImport:
                 counter=reader.counter,
                 are_claims=self._is_plain,
             )
-            store_events.add_thoughts(batch.thoughts, are_claims=self._is_plain)
+            store_events.add_thoughts(batch.thoughts)
             usage.add(batch.usage)
             store_session_metadata(batch.sessions)
             self._sessions.update(clean(item.session_id) for item in batch.sessions)

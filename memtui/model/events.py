@@ -37,10 +37,6 @@ class Provenance:
     copies: tuple[SourceCopy, ...] = ()
 
 
-FALSE_CLAIM = "false-claim"
-"""The route of plain JSON lines that stated the id of an event with another text. They
-are no copies of other events."""
-
 CLOCK_SKEW = timedelta(minutes=5)
 """The maximum distance of a timestamp into the future."""
 
@@ -390,12 +386,17 @@ def clean_line(text: str) -> str:
 class Thought:
     """A block of a model's thinking."""
 
-    thought_id: str
     agent: str
     session_id: str
     at: datetime
     text: str
     subagent: str = ""
+
+    @property
+    def thought_id(self) -> str:
+        """An id made of all that it states, so that equal thoughts are stored once."""
+        key = f"{self.subagent}\x1f{self.text}"
+        return event_id(self.agent, self.session_id, "thought", key, self.at)
 
 
 def make_thought(
@@ -404,12 +405,9 @@ def make_thought(
     session_id: str,
     at: datetime,
     text: str,
-    key: str,
     subagent: str = "",
 ) -> Thought:
-    """Make a thought; equal input gives the same id.
-
-    The key is its id in the source; if empty, the text is used instead.
+    """Make a thought.
 
     Raises:
         EventRefused: The session has no id, there is no text, or the time is before
@@ -420,7 +418,6 @@ def make_thought(
         raise EventRefused(reason)
     at = at.astimezone(UTC)
     return Thought(
-        thought_id=event_id(program, name, "thought", key or body, at),
         agent=program,
         session_id=name,
         at=at,

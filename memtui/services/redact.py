@@ -114,16 +114,19 @@ class Redaction:
 
     def _redact_thoughts(self) -> None:
         last = ""
-        while batch := redaction.read_thoughts_after(last, BATCH_SIZE):
+        while batch := events.read_thoughts_after(last, BATCH_SIZE):
             kinds = Counter[str]()
-            texts = [(name, text, _redact(kinds, text)) for name, text in batch]
-            changed = [(name, new) for name, old, new in texts if new != old]
+            changed = {
+                name: replace(thought, text=text)
+                for name, thought in batch
+                if (text := _redact(kinds, thought.text)) != thought.text
+            }
             self._result.thoughts += len(changed)
             self._result.kinds += kinds
-            last = batch[-1][0]
+            last, _ = batch[-1]
             if changed and not self._is_dry_run:
                 with database.transaction():
-                    redaction.update_thoughts(changed)
+                    redaction.replace_thoughts(changed)
                     self._count(kinds)
 
     def _redact_others(self) -> None:

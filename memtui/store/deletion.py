@@ -157,7 +157,7 @@ _SELECTED_COPIES = (
 _DELETE_SELECTED = (
     # An agent's summary of the session may repeat what is deleted.
     "UPDATE sessions SET summary = '' WHERE id IN (SELECT session FROM selected)",
-    f"DELETE FROM claimed_ids WHERE id {_SELECTED} OR id {_SELECTED_THOUGHTS} OR id IN"
+    f"DELETE FROM claimed_ids WHERE id {_SELECTED} OR id IN"
     f" (SELECT copy_id {_SELECTED_COPIES})",
     f"DELETE {_SELECTED_COPIES}",
     f"DELETE FROM thoughts WHERE id {_SELECTED_THOUGHTS}",

@@ -12,7 +12,6 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from memtui.model.events import (
-    FALSE_CLAIM,
     MESSAGES,
     Event,
     EventRole,
@@ -30,7 +29,7 @@ from memtui.model.events import (
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import UNSEARCHED
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
-from memtui.store import claims, judgements, queues, sessions, source_copies, tombstones
+from memtui.store import ids, judgements, queues, sessions, source_copies, tombstones
 from memtui.store.database import (
     IN_JSON,
     db,
@@ -45,7 +44,7 @@ from memtui.store.database import (
 from memtui.store.queues import EventRange
 from memtui.store.schema import IS_MESSAGE
 from memtui.store.sessions import SessionKey
-from memtui.store.source_copies import STARTED, UNNAMED_HOOK, StoredEvent
+from memtui.store.source_copies import JSONL, STARTED, UNNAMED_HOOK, StoredEvent
 
 if TYPE_CHECKING:
     from memtui.text.tokens import TokenCounter
@@ -106,12 +105,9 @@ def add(
     another session already is stored as a copy; if it is the better copy, it replaces
     the other. Events with provenance have their own route and bring their source
     copies. The tokens of the new ones are counted, unless they were exported with them.
-    The ids of claims are not trusted (``store.claims``).
+    Of claims, nothing is trusted that others know of them (``store.ids``).
     """
-    if are_claims:
-        batch, replaced = claims.accept(batch)
-    else:
-        replaced = claims.confirm(batch)
+    batch, replaced = ids.settle(batch, are_claims=are_claims)
     by_route: dict[str, list[Event]] = {}
     for event in batch:
         own = event.provenance.route if event.provenance else route
@@ -119,9 +115,10 @@ def add(
     result = AddResult()
     # The best copies first: each brings the others with it.
     for own in sorted(by_route, key=source_copies.route_rank, reverse=True):
-        _add_by_route(by_route[own], own, counter, result)
+        _add_by_route(by_route[own], own, counter, result, are_claims=are_claims)
         _add_copies(by_route[own], are_claims=are_claims)
-    claims.adopt_copies(replaced)
+    ids.adopt_copies(replaced)
+    result.created = [name for name in result.created if name not in set(replaced)]
     return result
 
 
@@ -130,6 +127,8 @@ def _add_by_route(
     route: str,
     counter: "TokenCounter | None",
     result: AddResult,
+    *,
+    are_claims: bool,
 ) -> None:
     if route != UNNAMED_HOOK:
         keys = {(event.agent, event.session_id) for event in batch}
@@ -141,13 +140,15 @@ def _add_by_route(
     counted = [_with_tokens(event, counter) for event in unknown.values()]
     rows = sessions.open_all(counted)
     numbers = {key: row.number for key, row in rows.items()}
+    trusted = ids.trusted_route(route) if are_claims else route
+    # A line may state the route of this batch.
+    has_claims = ids.any_claimed()
     several_routes = {
-        key for key, row in rows.items() if set(row.routes.split()) - {route}
+        key
+        for key, row in rows.items()
+        if has_claims or set(row.routes.split()) - {route}
     }
-    is_false = route == FALSE_CLAIM
-    stored_copies, worse = (
-        ({}, {}) if is_false else _match(counted, several_routes, numbers, route)
-    )
+    stored_copies, worse = _match(counted, several_routes, numbers, trusted)
     new = [event for event in counted if event.event_id not in stored_copies]
     _insert(new, numbers, route)
     pairs = [
@@ -155,7 +156,7 @@ def _add_by_route(
         for event in counted
         if event.event_id in stored_copies
     ]
-    source_copies.add_copies(pairs, numbers, route)
+    source_copies.add_copies(pairs, numbers, trusted)
     sessions.add_events(new, rows, route)
     source_copies.replace_events(worse)
     source_copies.request_update_if_first(
@@ -171,9 +172,9 @@ def _add_by_route(
 
 def _find_stored_ids(event_ids: Iterable[str]) -> set[str]:
     """Return those of these ids that are of stored events or of copies of them."""
-    ids = list(event_ids)
-    copies = existing_keys("source_copies", ids, "copy_id")
-    return existing_keys("events", ids) | copies
+    names = list(event_ids)
+    copies = existing_keys("source_copies", names, "copy_id")
+    return existing_keys("events", names) | copies
 
 
 def _with_tokens(event: Event, counter: "TokenCounter | None") -> Event:
@@ -195,13 +196,12 @@ def _add_copies(batch: Iterable[Event], *, are_claims: bool) -> None:
     taken = _find_stored_ids(new)
     if are_claims:
         # The line that states an id may be of a route that is stored later.
-        taken |= claims.list_claimed(new) | existing_keys("thoughts", new)
+        taken |= ids.list_claimed(new)
     for event_id in taken:
         del new[event_id]
-    ids = [event.event_id for event, _ in new.values()]
-    originals = {
-        event_id: event_id for event_id in ids
-    } | source_copies.get_original_ids(ids)
+    names = [event.event_id for event, _ in new.values()]
+    originals = {name: name for name in names}
+    originals |= source_copies.get_original_ids(names)
     sql = f"SELECT id, session_id FROM events WHERE id {IN_JSON}"
     owner_by_event = dict(fetch(sql, json.dumps([*originals.values()])))
     numbers: dict[tuple[str, str], int] = {}
@@ -217,7 +217,7 @@ def _add_copies(batch: Iterable[Event], *, are_claims: bool) -> None:
             rows.append((copy.event_id, original, copy.route, number))
     insert("source_copies", rows)
     if are_claims:
-        claims.name_copies(row[0] for row in rows)
+        ids.name_copies(row[0] for row in rows)
     sessions.request_owner_update({row[3] for row in rows if row[3] is not None})
 
 
@@ -243,13 +243,13 @@ def _match(
         for event_id, stored in source_copies.match_by_fingerprint(
             others, numbers, route
         ).items()
-        if stored.event_id not in ended_ids
+        if stored.event_id not in ended_ids and stored != stored_copies.get(event_id)
     }
-    rank = source_copies.route_rank(route)
+    by_id = {event.event_id: event for event in others}
     worse = {
         event_id: stored
         for event_id, stored in matches.items()
-        if rank > source_copies.route_rank(stored.route)
+        if _is_better(by_id[event_id], route, stored)
     }
     better = {i: stored for i, stored in matches.items() if i not in worse}
     stored_copies = better | stored_copies
@@ -269,6 +269,23 @@ def _match(
     return stored_copies, replaced
 
 
+def _is_better(event: Event, route: str, stored: StoredEvent) -> bool:
+    """Return whether an event is a better copy than the one that is stored."""
+    other = None
+    if {route, stored.route} in source_copies.LINE_AND_HOOK:
+        other = get([stored.event_id]).get(stored.event_id)
+    if other is None:
+        rank, stored_rank = map(source_copies.route_rank, (route, stored.route))
+        return rank > stored_rank
+    is_line = route == JSONL
+    line, hook = (event, other) if is_line else (other, event)
+    # The time of a line may be better, but anyone can write one.
+    is_line_better = hook.text in line.text and (
+        (line.role, line.subagent) == (hook.role, hook.subagent)
+    )
+    return is_line_better == is_line
+
+
 def _insert(new: Sequence[Event], numbers: dict[SessionKey, int], route: str) -> None:
     if not new:
         return
@@ -286,7 +303,7 @@ def _insert(new: Sequence[Event], numbers: dict[SessionKey, int], route: str) ->
             e.tokens,
             e.token_counter,
             route,
-            b"" if route == FALSE_CLAIM else fingerprint(e),
+            fingerprint(e),
             source_hash(e),
         )
         for e in new
@@ -470,13 +487,8 @@ def last_message_ms(number: int, start_ms: int, end_ms: int) -> int | None:
     return at_ms
 
 
-def add_thoughts(thoughts: Iterable[Thought], *, are_claims: bool = False) -> None:
-    batch = list(thoughts)
-    if are_claims:
-        batch, _ = claims.accept(batch)
-    else:
-        claims.confirm(batch)
-    allowed = tombstones.filter_thoughts(batch)
+def add_thoughts(thoughts: Iterable[Thought]) -> None:
+    allowed = tombstones.filter_thoughts(list(thoughts))
     new = {thought.thought_id: thought for thought in allowed}
     for thought_id in existing_keys("thoughts", new):
         del new[thought_id]
@@ -489,6 +501,13 @@ def add_thoughts(thoughts: Iterable[Thought], *, are_claims: bool = False) -> No
         row = thought.thought_id, numbers[key], at_ms, thought.subagent, thought.text
         rows.append(row)
     insert("thoughts", rows)
+
+
+def read_thoughts_after(thought_id: str, limit: int) -> list[tuple[str, Thought]]:
+    """Return the thoughts with higher ids than one, in their order, with their ids."""
+    sql = _SELECT_THOUGHTS.replace("SELECT", "SELECT t.id,", 1)
+    rows = fetch(f"{sql} WHERE t.id > ? ORDER BY t.id LIMIT ?", thought_id, limit)
+    return [(name, _to_thought(row)) for name, *row in rows]
 
 
 def thoughts_between(
@@ -513,15 +532,15 @@ def thoughts_between(
 
 
 _SELECT_THOUGHTS = (
-    "SELECT t.id, s.agent, s.name, t.at_ms, t.text, t.subagent FROM thoughts t"
+    "SELECT s.agent, s.name, t.at_ms, t.text, t.subagent FROM thoughts t"
     " JOIN sessions s ON s.id = t.session_id"
 )
 """Selects whole thoughts, in the order of the fields of ``Thought``."""
 
 
-def _to_thought(row: tuple[Any, ...]) -> Thought:
-    name, agent, session_id, at_ms, text, subagent = row
-    return Thought(name, agent, session_id, from_ms(at_ms), text, subagent)
+def _to_thought(row: Sequence[Any]) -> Thought:
+    agent, session_id, at_ms, text, subagent = row
+    return Thought(agent, session_id, from_ms(at_ms), text, subagent)
 
 
 def count_thoughts(number: int, subagent: str) -> int:

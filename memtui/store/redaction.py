@@ -4,11 +4,11 @@ Which texts are secrets is decided in ``memtui.redaction``.
 """
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from memtui.model.events import Event
-from memtui.store import events, sessions, source_copies, sources
+from memtui.model.events import Event, Thought
+from memtui.store import events, ids, sessions, source_copies, sources
 from memtui.store.database import IN_JSON, execute, fetch, fetch_column
 from memtui.store.schema import unlocked
 from memtui.store.sources import ProblemCount, ProblemKind
@@ -21,28 +21,26 @@ def replace_events(changed: Sequence[Event]) -> None:
 
     They are added again, since another event may have the same content now.
     """
-    ids = json.dumps([event.event_id for event in changed])
+    names = json.dumps([event.event_id for event in changed])
     sql = f"SELECT DISTINCT session_id FROM events WHERE id {IN_JSON}"
-    numbers = set(fetch_column(sql, ids))
+    numbers = set(fetch_column(sql, names))
     with unlocked():
-        execute(f"DELETE FROM source_copies WHERE event_id {IN_JSON}", ids)
-        execute(f"DELETE FROM events WHERE id {IN_JSON}", ids)
-    numbers |= events.add(changed, route="").sessions
+        execute(f"DELETE FROM source_copies WHERE event_id {IN_JSON}", names)
+        execute(f"DELETE FROM events WHERE id {IN_JSON}", names)
+    claimed = ids.list_claimed(event.event_id for event in changed)
+    for are_claims in (False, True):
+        batch = [e for e in changed if (e.event_id in claimed) == are_claims]
+        numbers |= events.add(batch, route="", are_claims=are_claims).sessions
     for number in numbers:
         sessions.recount(number)
     sessions.request_owner_update(numbers)
     source_copies.update_owners()
 
 
-def read_thoughts_after(thought_id: str, limit: int) -> list[tuple[str, str]]:
-    """Return ids and texts of the thoughts with higher ids than one."""
-    sql = "SELECT id, text FROM thoughts WHERE id > ? ORDER BY id LIMIT ?"
-    return fetch(sql, thought_id, limit)
-
-
-def update_thoughts(changed: Iterable[tuple[str, str]]) -> None:
-    for thought_id, text in changed:
-        execute("UPDATE thoughts SET text = ? WHERE id = ?", text, thought_id)
+def replace_thoughts(redacted: Mapping[str, Thought]) -> None:
+    """Replace thoughts, by their ids; others may say the same now."""
+    execute(f"DELETE FROM thoughts WHERE id {IN_JSON}", json.dumps([*redacted]))
+    events.add_thoughts(redacted.values())
 
 
 _SESSION_TEXTS = (

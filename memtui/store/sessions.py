@@ -8,7 +8,6 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple
 from datetime import datetime
-from operator import attrgetter
 from typing import Any, NamedTuple
 
 from memtui.model.events import (
@@ -166,27 +165,19 @@ def add_events(
             len(events),
             session.number,
         )
-        prompt: tuple[int | None, str] | None
-        prompt = _first_prompt(main, before_ms=session.first_prompt_ms)
-        if not prompt and session.first_prompt_ms is None and len(main) < len(events):
-            prompt = _find_first_prompt(session.number)
-        if prompt:
-            changes = "first_prompt_ms = ?, first_prompt = ?"
-            sql = f"UPDATE sessions SET {changes} WHERE id = ?"
-            execute(sql, *prompt, session.number)
-
-
-def _first_prompt(
-    events: Iterable[Event], before_ms: int | None
-) -> tuple[int, str] | None:
-    """Return the time and the first line of the earliest prompt that has one."""
-    for event in sorted(events, key=attrgetter("timestamp_ms")):
-        if before_ms is not None and event.timestamp_ms >= before_ms:
-            break
-        is_prompt = event.is_message and event.role is EventRole.USER
-        if is_prompt and (beginning := _prompt_beginning(event.text)):
-            return event.timestamp_ms, beginning
-    return None
+        first_ms = session.first_prompt_ms
+        if any(
+            event.is_message
+            and event.role is EventRole.USER
+            and (first_ms is None or event.timestamp_ms <= first_ms)
+            for event in events
+        ):
+            execute(
+                "UPDATE sessions SET first_prompt_ms = ?, first_prompt = ?"
+                " WHERE id = ?",
+                *_find_first_prompt(session.number),
+                session.number,
+            )
 
 
 def _find_first_prompt(number: int) -> tuple[int | None, str]:

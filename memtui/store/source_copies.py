@@ -24,7 +24,7 @@ from memtui.model.events import (
     source_hash,
     timestamp_ms_of_id,
 )
-from memtui.store import claims, queues, segments, sessions
+from memtui.store import ids, queues, segments, sessions
 from memtui.store.database import (
     IN_JSON,
     db,
@@ -39,6 +39,9 @@ from memtui.store.schema import unlocked
 
 _HOOK, UNNAMED_HOOK = "hook", "unnamed-hook"
 _HOOKS = (_HOOK, UNNAMED_HOOK)
+JSONL = "jsonl"
+
+LINE_AND_HOOK = [{JSONL, hook} for hook in _HOOKS]
 
 STARTED = "started"
 """The route of a call that was stored before it ended. It is a copy of the call."""
@@ -55,7 +58,7 @@ _CALL_ID = (
 
 _HISTORY = "history"
 
-_RANKS = {_HISTORY: 0, UNNAMED_HOOK: 1, _HOOK: 2, "jsonl": 3, "transcript": 4}
+_RANKS = {_HISTORY: 0, UNNAMED_HOOK: 1, _HOOK: 2, JSONL: 3, "transcript": 4}
 """The order of preference of copies: a hook has neither the time nor the id of an
 event, and a history of prompts has nothing else."""
 
@@ -70,17 +73,18 @@ _OWNER_NAMES = (
 )
 
 _ASSISTANT_MESSAGES_NEAR = (
-    "SELECT id, route, session_id, at_ms, text FROM events e WHERE NOT EXISTS"
+    f"SELECT id, {ids.ROUTE}, session_id, at_ms, text FROM events e WHERE NOT EXISTS"
     " (SELECT 1 FROM source_copies c WHERE c.event_id = e.id AND c.session_id IS NULL"
     " AND c.route = :route) AND session_id = :session"
     " AND at_ms BETWEEN :first_ms AND :last_ms"
-    " AND type = 'assistant_message' AND subagent = '' AND route <> :route"
+    f" AND type = 'assistant_message' AND subagent = '' AND {ids.ROUTE} <> :route"
     f" AND (route IN {_HOOKS} OR :route IN {_HOOKS})"
 )
 """Assistant messages around a time, where one of two routes is that of hooks."""
 
 _EARLIER_OWN_EVENT = (
-    "SELECT 1 FROM events e WHERE e.session_id = ? AND e.at_ms < ? AND NOT EXISTS"
+    "SELECT 1 FROM events e WHERE e.session_id = ? AND e.at_ms < ?"
+    f" AND NOT {ids.IS_CLAIM} AND NOT EXISTS"
     " (SELECT 1 FROM source_copies c WHERE c.event_id = e.id"
     " AND c.session_id != e.session_id) ORDER BY e.at_ms DESC LIMIT 1"
 )
@@ -124,7 +128,7 @@ class StoredEvent:
 
 def route_rank(route: str) -> int:
     """Return how good the copies of a route are; the best has the highest rank."""
-    return _RANKS.get(route, _RANKS["jsonl"])
+    return _RANKS.get(route, _RANKS[JSONL])
 
 
 def match_unfinished(
@@ -174,8 +178,8 @@ def _find_calls(calls: Sequence[Event]) -> _StoredCalls:
     condition = "1" if any(call.has_no_result for call in calls) else HAS_NO_RESULT
     stored_calls: _StoredCalls = {}
     for key, has_no_result, call_id, *columns in fetch(
-        f"SELECT fingerprint, {HAS_NO_RESULT}, {_CALL_ID}, id, route, session_id, at_ms"
-        f" FROM events WHERE fingerprint IN ({', '.join('?' * len(prints))})"
+        f"SELECT fingerprint, {HAS_NO_RESULT}, {_CALL_ID}, id, {ids.ROUTE}, session_id,"
+        f" at_ms FROM events e WHERE fingerprint IN ({', '.join('?' * len(prints))})"
         f" AND type = 'tool_result' AND {condition}",
         *prints,
     ):
@@ -203,8 +207,11 @@ def match_by_fingerprint(
     """
     prints = {event.event_id: fingerprint(event) for event in batch}
     free: dict[bytes, list[StoredEvent]] = {}
+    numbers_of = {prints[e.event_id]: numbers[e.agent, e.session_id] for e in batch}
     for key, stored in _find_without_route(set(prints.values()), route):
-        free.setdefault(key, []).append(stored)
+        # Only a hook may name another agent than the one whose session it is.
+        if stored.session == numbers_of[key] or JSONL not in (route, stored.route):
+            free.setdefault(key, []).append(stored)
     for number in sorted({numbers[e.agent, e.session_id] for e in batch}):
         own = [e for e in batch if numbers[e.agent, e.session_id] == number]
         for (owner,) in fetch(_OWNER_NAMES, number):
@@ -283,9 +290,9 @@ def _find_without_route(
         "EXISTS (SELECT 1 FROM source_copies c"
         " WHERE c.event_id = e.id AND c.session_id IS ?"
     )
-    condition = "e.route <> ?" if number is None else f"{copies})"
+    condition = f"{ids.ROUTE} <> ?" if number is None else f"{copies})"
     for key, *columns in fetch(
-        "SELECT fingerprint, id, route, session_id, at_ms FROM events e"
+        f"SELECT fingerprint, id, {ids.ROUTE}, session_id, at_ms FROM events e"
         f" WHERE {condition} AND NOT {copies} AND c.route = ?)"
         f" AND fingerprint IN ({', '.join('?' * len(prints))})",
         route if number is None else number,
@@ -310,7 +317,7 @@ def match_by_source(
             by_hash.setdefault(key, []).append(event)
     matches: dict[str, StoredEvent] = {}
     rows = fetch(
-        "SELECT id, route, session_id, at_ms, source_hash, text FROM events"
+        f"SELECT id, {ids.ROUTE}, session_id, at_ms, source_hash, text FROM events e"
         f" WHERE source_hash IN ({', '.join('?' * len(by_hash))})",
         *by_hash,
     )
@@ -361,8 +368,8 @@ def replace_events(better: Mapping[StoredEvent, StoredEvent]) -> None:
     rows = []
     with unlocked():
         for stored, replacement in better.items():
-            ids = replacement.event_id, stored.event_id
-            execute("UPDATE source_copies SET event_id = ? WHERE event_id = ?", *ids)
+            names = replacement.event_id, stored.event_id
+            execute("UPDATE source_copies SET event_id = ? WHERE event_id = ?", *names)
             execute("DELETE FROM events WHERE id = ?", stored.event_id)
             is_elsewhere = stored.session != replacement.session
             session = stored.session if is_elsewhere else None
@@ -453,7 +460,7 @@ def _read_shared(group: Collection[int]) -> list[_SharedEvent]:
     for copy_id, route, session, *columns in fetch(
         "SELECT c.copy_id, c.route, c.session_id, e.id, e.route, e.session_id, e.at_ms"
         " FROM source_copies c JOIN events e ON e.id = c.event_id"
-        f" WHERE c.session_id {IN_JSON} AND NOT {claims.IS_ONLY_NAMED}"
+        f" WHERE c.session_id {IN_JSON} AND NOT {ids.IS_ONLY_NAMED}"
         " ORDER BY e.at_ms, e.id, c.copy_id",
         json.dumps(sorted(group)),
     ):
@@ -472,14 +479,17 @@ def _sort_by_age(names: dict[int, str], shared: Collection[_SharedEvent]) -> lis
         first[key] = min(event.first_ms, first.get(key, event.first_ms))
     shared_ids = {event.stored.event_id for event in shared}
     for number in names:
-        rows = db.execute_sql(
-            "SELECT id, at_ms FROM events WHERE session_id = ?"
-            " ORDER BY at_ms, ordinal, id",
-            (number,),
-        )
-        own = (at_ms for name, at_ms in rows if name not in shared_ids)
-        if (at_ms := next(own, None)) is not None:
-            first[frozenset({number})] = at_ms
+        # Lines count only if there is nothing else: they may state any time.
+        for condition in (f"NOT {ids.IS_CLAIM}", "1"):
+            rows = db.execute_sql(
+                f"SELECT id, at_ms FROM events e WHERE session_id = ? AND {condition}"
+                " ORDER BY at_ms, ordinal, id",
+                (number,),
+            )
+            own = (at_ms for name, at_ms in rows if name not in shared_ids)
+            if (at_ms := next(own, None)) is not None:
+                first[frozenset({number})] = at_ms
+                break
 
     def first_difference_ms(number: int, other: int) -> int:
         """Return the time of the first event that only the first session has.

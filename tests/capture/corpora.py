@@ -10,6 +10,7 @@ from typing import Any
 
 from memtui.capture import formats
 from memtui.capture.formats import jsonl
+from memtui.capture.formats.plain import with_check
 from tests.conftest import SHARED
 
 AT = datetime(2026, 3, 14, 10, tzinfo=UTC)
@@ -195,7 +196,8 @@ def plain() -> Iterator[Fields]:
         "copies": [telling],
         "source_hash": "0" * 16,
     }
-    yield {**about, "timestamp": clock(6), **said, **more, "tokens": 4, "ordinal": 7}
+    counts = {"timestamp": clock(6), "tokens": 4, "ordinal": 7}
+    yield with_check({**about, **said, **more, **counts})
 
 
 MADE = {

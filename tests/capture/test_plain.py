@@ -89,7 +89,8 @@ ID = "01JPA1H600ABCDEFGHJKMNPQRS"
 
 
 def kept(**fields: Any) -> dict[str, Any]:
-    return line(id=ID, tokens=7, counter="c", route="hook", ordinal=40) | fields
+    values = line(id=ID, tokens=7, counter="c", route="hook", ordinal=40)
+    return plain.with_check(values | fields)
 
 
 def only_event(*records: object) -> Event:
@@ -138,6 +139,19 @@ def test_exported_fields_need_an_id() -> None:
     assert InvalidRecord("an id that memtui did not make", 1) in read(kept(id="mine"))
 
 
+@pytest.mark.parametrize(
+    "change", [{"text": "bye"}, {"session_id": "s2"}, {"id": ID[::-1]}, {"check": ""}]
+)
+def test_exported_fields_of_a_changed_line_are_ignored(change: dict[str, Any]) -> None:
+    original = kept(source_hash="5f0c1b7a9e2d4c68")
+    event = only_event(original | change)
+    assert event.provenance is None
+    plain_line = {n: v for n, v in line(ordinal=40).items()}
+    assert event == only_event(
+        plain_line | {n: change[n] for n in change if n in plain_line}
+    )
+
+
 def test_session_metadata_comes_before_the_events_and_once_with_one() -> None:
     session = {
         "record": "session",
@@ -178,11 +192,13 @@ def test_subagents_and_thoughts_are_read() -> None:
     about = {"session_id": "s1", "agent": "a"}
     helper = {"record": "subagent", **about, "subagent": "h", "task": "Look"}
     at = {"timestamp": "2025-03-14T10:00:00Z"}
-    thought = {"record": "thought", **about, **at, "text": "Hm.", "id": ID}
+    thought = {"record": "thought", **about, **at, "text": "Hm."}
     first, second = read(helper, thought)
     assert first == SubagentMetadata("a", "s1", "h", task="Look")
     assert isinstance(second, Thought)
-    assert (second.thought_id, second.text) == (ID, "Hm.")
+    assert second.text == "Hm."
+    # An id is not believed.
+    assert read(thought | {"id": ID}) == [second]
 
 
 @pytest.mark.parametrize(
@@ -191,10 +207,6 @@ def test_subagents_and_thoughts_are_read() -> None:
         ({"record": "session", "session_id": " "}, InvalidRecord("no session id", 1)),
         ({"record": "subagent"}, InvalidRecord("no subagent", 1)),
         ({"record": "thought", "text": ""}, InvalidRecord("a thought without text", 1)),
-        (
-            {"record": "thought", "id": "x"},
-            InvalidRecord("an id that memtui did not make", 1),
-        ),
         ({"record": "thought", "timestamp": None}, InvalidRecord("no timestamp", 1)),
         ({"record": ["poem"]}, SkippedRecord('record ["poem"]', 1)),
     ],

@@ -72,7 +72,7 @@ def filter_items(
 def test_secrets_are_removed_from_all_items(open_store: Workspace) -> None:
     ingest_filter = IngestFilter(EVERYTHING)
     thought = events.make_thought(
-        agent="claude-code", session_id="s1", at=AT, text=f"use {KEY}", key="u2"
+        agent="claude-code", session_id="s1", at=AT, text=f"use {KEY}"
     )
     items = filter_items(
         ingest_filter,

@@ -125,6 +125,10 @@ class HistoryDelivery:
         """Return the tree after files have grown by these steps."""
         return without_versions(self._tree_of(self._take(steps)))
 
+    def read_steps(self, steps: Sequence[Step]) -> None:
+        """Let files grow by these steps in a new home, without summaries."""
+        self._take(steps, with_summaries=False)
+
     def export_after(self, steps: Sequence[Step]) -> str:
         """Return what a machine exports after files have grown by these steps."""
         home = self._take(steps)
@@ -136,7 +140,7 @@ class HistoryDelivery:
             workspace.stop()
         return file.read_text()
 
-    def _take(self, steps: Sequence[Step]) -> Path:
+    def _take(self, steps: Sequence[Step], *, with_summaries: bool = True) -> Path:
         """Return a new home, after files have grown by these steps."""
         self._ways += 1
         home = self._place / f"home-{self._ways}"
@@ -148,9 +152,13 @@ class HistoryDelivery:
                     write_hook_files(home / "spool" / "new", place, more)
                 else:
                     is_cut = more.startswith(CUT)
+                    (folder / name).parent.mkdir(parents=True, exist_ok=True)
                     with (folder / name).open("w" if is_cut else "a") as file:
                         file.write(more.removeprefix(CUT))
-                import_paths(pipeline, *folder.glob(name))
+                if with_summaries or name == HOOKS:
+                    import_paths(pipeline, *folder.glob(name))
+                else:
+                    assert list(pipeline.importer().run([folder / name]))
         return home
 
     def after_imports(self, *folders: Path) -> dict[str, Any]:

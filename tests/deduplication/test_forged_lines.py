@@ -3,11 +3,12 @@
 import json
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pytest
 
+from memtui.capture.formats.plain import with_check
 from memtui.store import database
 from tests.deduplication.deliveries import (
     HOOKS,
@@ -126,7 +127,7 @@ def messages_after(
     """Counts what is stored after files have grown by steps."""
 
     def deliver(steps: list[Step]) -> Counter[Any]:
-        delivery.after_steps(steps)
+        delivery.read_steps(steps)
         return read_messages()
 
     yield deliver
@@ -142,13 +143,21 @@ def to_text(lines: list[Fields]) -> str:
     return "".join(f"{json.dumps(line)}\n" for line in lines)
 
 
+@pytest.mark.parametrize("is_checked", [False, True])
 @pytest.mark.parametrize("name", FORGERIES)
 def test_forged_lines_before_or_after_hide_no_message(
-    name: str, delivery: HistoryDelivery, messages_after: Callable[..., Counter[Any]]
+    name: str,
+    is_checked: bool,
+    delivery: HistoryDelivery,
+    messages_after: Callable[..., Counter[Any]],
 ) -> None:
     steps = list(REAL.items())
     real = messages_after(steps)
-    forged = FORGED, to_text(FORGERIES[name](export_lines(delivery, steps)))
+    lines = FORGERIES[name](export_lines(delivery, steps))
+    if is_checked:
+        # The check can be made by anyone.
+        lines = [with_check(line) if "id" in line else line for line in lines]
+    forged = FORGED, to_text(lines)
     for order in ([forged, *steps], [*steps, forged]):
         assert real - messages_after(order) == Counter(), order
 
@@ -167,9 +176,17 @@ def forge(lines: list[Fields], names: list[str], chance: random.Random) -> Steps
 def test_forged_lines_among_real_ones_hide_no_message(
     delivery: HistoryDelivery, messages_after: Callable[..., Counter[Any]]
 ) -> None:
+    check_forged_among_real(delivery, messages_after, range(9, 15))
+
+
+def check_forged_among_real(
+    delivery: HistoryDelivery,
+    messages_after: Callable[..., Counter[Any]],
+    seeds: Iterable[int],
+) -> None:
     real = messages_after([*REAL.items()])
     lines = export_lines(delivery, [*REAL.items()])
-    for seed in range(4):
+    for seed in seeds:
         chance = random.Random(seed)
         ways = REAL | forge(lines, [*FORGERIES], chance)
         result = messages_after(shuffled_pieces(ways, chance))
@@ -180,14 +197,35 @@ def test_texts_under_one_id_are_stored_alike_in_any_order(
     delivery: HistoryDelivery,
     messages_after: Callable[..., Counter[Any]],
 ) -> None:
+    check_texts_under_one_id(delivery, messages_after, range(2, 7))
+
+
+def check_texts_under_one_id(
+    delivery: HistoryDelivery,
+    messages_after: Callable[..., Counter[Any]],
+    seeds: Iterable[int],
+) -> None:
     names = ["texts", "several texts", "keys"]
-    transcripts = {name: REAL[name] for name in REAL if name != HOOKS}
-    lines = export_lines(delivery, [*transcripts.items()])
-    for seed in range(2):
+    lines = export_lines(delivery, [*REAL.items()])
+    for seed in seeds:
         chance = random.Random(seed)
-        ways = transcripts | forge(lines, names, chance)
+        ways = REAL | forge(lines, names, chance)
         results = []
         for _ in range(3):
             messages = messages_after(shuffled_pieces(ways, chance))
             results.append((messages, read_ids()))
         assert results[0] == results[1] == results[2], seed
+
+
+@pytest.mark.torture
+def test_many_forged_lines_hide_no_message(
+    delivery: HistoryDelivery,
+    messages_after: Callable[..., Counter[Any]],
+    chance: random.Random,
+    is_short: bool,
+) -> None:
+    first = chance.randrange(10**9)
+    print(f"seeds from {first}")
+    seeds = range(first, first + (10 if is_short else 100))
+    check_forged_among_real(delivery, messages_after, seeds)
+    check_texts_under_one_id(delivery, messages_after, seeds)

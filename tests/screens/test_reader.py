@@ -278,7 +278,7 @@ async def test_tool_calls_and_thinking_can_be_expanded(
     at = long_session.START + long_session.STEP
     with database.transaction():
         store_events.add_thoughts(
-            [thought(**output, at=at, text="The [b]stone[/] is worn.", key="t")]
+            [thought(**output, at=at, text="The [b]stone[/] is worn.")]
         )
     app = app_of(workspace)
     async with app.run_test(size=(120, 40)) as pilot:

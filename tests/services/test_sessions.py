@@ -195,7 +195,6 @@ def test_thoughts_are_listed_before_the_event_that_follows(
                 session_id="s1",
                 at=AT + timedelta(seconds=second),
                 text=f"before {second}",
-                key=str(second),
                 subagent=subagent,
             )
             for second, subagent in ((2, ""), (2.5, "a7"), (3.5, ""), (6, ""))

@@ -609,9 +609,7 @@ class EventBuilder:
         event_type, role = EventType.USER_MESSAGE, EventRole.SYSTEM
         return self.event(position, event_type, text, role=role, key=key, kind=kind)
 
-    def thought(
-        self, position: Position, text: str, *, key: str | None = None
-    ) -> Thought | InvalidRecord:
+    def thought(self, position: Position, text: str) -> Thought | InvalidRecord:
         try:
             events.require_past(position.at, self.now)
             return events.make_thought(
@@ -619,7 +617,6 @@ class EventBuilder:
                 session_id=position.session_id,
                 at=position.at,
                 text=text,
-                key=position.key if key is None else key,
                 subagent=position.subagent,
             )
         except EventRefused as error:

@@ -401,7 +401,7 @@ class _RolloutReader(SessionReader):
         ]
         for text in texts:
             if self._is_new(position, "thought", text, record):
-                yield self.builder.thought(position, text, key="")
+                yield self.builder.thought(position, text)
         if not texts and record.payload.get("encrypted_content"):
             yield SkippedRecord(f"{record.label}, encrypted", position.line)
 

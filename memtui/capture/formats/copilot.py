@@ -197,7 +197,7 @@ class _CopilotReader(SessionReader):
     ) -> Iterator[ParsedItem]:
         thought = as_text(data.get("reasoningText"))
         if self._is_new_thought(position, thought, "message"):
-            yield self.builder.thought(position, thought, key="")
+            yield self.builder.thought(position, thought)
         if (text := as_text(data.get("content"))).strip():
             yield self.builder.event(position, EventType.ASSISTANT_MESSAGE, text)
         for request in as_objects(data.get("toolRequests")):

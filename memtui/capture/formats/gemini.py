@@ -429,7 +429,7 @@ class _SessionReader(SessionReader):
             yield SkippedRecord("thinking without text", position.line)
             return
         key = key if position.key else ""
-        yield self.builder.thought(replace(position, at=at), text, key=key)
+        yield self.builder.thought(replace(position, at=at), text)
 
     def _call(
         self, position: Position, index: int, fields: dict[str, object]

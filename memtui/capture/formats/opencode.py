@@ -905,7 +905,7 @@ class _MessageReader:
         at = parse_time(times.get("start") or times.get("created")) or position.at
         if not text.strip():
             return SkippedRecord("thinking without text")
-        return self._builder.thought(replace(position, at=at), text, key=part.id)
+        return self._builder.thought(replace(position, at=at), text)
 
     def _event(
         self,

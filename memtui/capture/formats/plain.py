@@ -32,7 +32,6 @@ from memtui.capture.formats.jsonl import JsonLinesFormat, RecordReader, parse_ob
 from memtui.capture.formats.prompts import clean_title, parse_prompt
 from memtui.model import events
 from memtui.model.events import (
-    FALSE_CLAIM,
     Event,
     EventRefused,
     EventRole,
@@ -41,6 +40,7 @@ from memtui.model.events import (
     SourceCopy,
     Thought,
     clean,
+    content_hash,
     is_event_id,
 )
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
@@ -64,12 +64,15 @@ _TYPE_OF_ROLE = {
     EventRole.TOOL: EventType.TOOL_RESULT,
 }
 
-_ROUTES = frozenset({FALSE_CLAIM, HISTORY, HOOK, JSONL, TRANSCRIPT, UNNAMED_HOOK})
+_ROUTES = frozenset({HISTORY, HOOK, JSONL, TRANSCRIPT, UNNAMED_HOOK})
 
 _SESSION_FIELDS = (
     *("session_id", "cwd", "project", "root", "branch", "model", "title"),
     *("created_by", "forked_from", "summary", "own_name"),
 )
+
+_STORED_FIELDS = ("id", "tokens", "counter", "route", "source_hash", "copies")
+"""What only memtui can know of an event. It is ignored in a line that was changed."""
 
 _FOREIGN_ID = "an id that memtui did not make"
 _WRITTEN_IF_ZERO = frozenset({"tokens", "ordinal"})
@@ -152,6 +155,8 @@ def _name(item: SessionMetadata | Event) -> str:
 
 def _parse_event(fields: _Fields, agent: str, now: datetime) -> Event:
     at = EventBuilder(agent, now).parse_time(fields.get("timestamp"))
+    if fields != with_check(fields):
+        fields = {name: fields[name] for name in fields if name not in _STORED_FIELDS}
     metadata = _event_metadata(fields)
     text = original = clean(as_text(fields.get("text")))
     try:
@@ -180,6 +185,12 @@ def _parse_event(fields: _Fields, agent: str, now: datetime) -> Event:
     except ValueError as error:
         raise EventRefused(str(error)) from error
     return _with_stored_values(event, fields) if fields.get("id") else event
+
+
+def with_check(fields: _Fields) -> _Fields:
+    """Return an exported event with a hash of its fields, which shows changes."""
+    others = {name: fields[name] for name in fields if name != "check"}
+    return others | {"check": content_hash(json.dumps(others, sort_keys=True))}
 
 
 def _event_metadata(fields: _Fields) -> dict[str, str]:
@@ -273,18 +284,13 @@ def _number(value: object) -> int | None:
 
 
 def _parse_thought(fields: _Fields, agent: str, now: datetime) -> Thought:
-    thought = events.make_thought(
+    return events.make_thought(
         agent=as_text(fields.get("agent")) or agent,
         session_id=as_text(fields.get("session_id")),
         at=EventBuilder(agent, now).parse_time(fields.get("timestamp")),
         text=as_text(fields.get("text")),
-        key=as_text(fields.get("key")),
         subagent=as_text(fields.get("subagent")),
     )
-    name = as_text(fields.get("id"))
-    if name and not is_event_id(name):
-        raise EventRefused(_FOREIGN_ID)
-    return replace(thought, thought_id=name) if name else thought
 
 
 def _parse_subagent(fields: _Fields, agent: str) -> SubagentMetadata:
@@ -360,15 +366,15 @@ def to_fields(
     else:
         kind = {SessionMetadata: SESSION, SubagentMetadata: SUBAGENT, Thought: THOUGHT}
         values = asdict(item)
-        at, name = values.pop("at", None), values.pop("thought_id", "")
+        at = values.pop("at", None)
         fields = {
             "record": kind[type(item)],
             "session_id": item.session_id,
             "timestamp": at.isoformat() if at else "",
-            "id": name,
             **values,
         }
-    return {name: v for name, v in fields.items() if v or name in _WRITTEN_IF_ZERO}
+    fields = {name: v for name, v in fields.items() if v or name in _WRITTEN_IF_ZERO}
+    return with_check(fields) if isinstance(item, Event) else fields
 
 
 def _event_fields(event: Event) -> dict[str, Any]:
