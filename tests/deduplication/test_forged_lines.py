@@ -193,19 +193,20 @@ def check_forged_among_real(
         assert real - result == Counter(), seed
 
 
-def test_texts_under_one_id_are_stored_alike_in_any_order(
+def test_forged_lines_are_stored_alike_in_any_order(
     delivery: HistoryDelivery,
     messages_after: Callable[..., Counter[Any]],
 ) -> None:
-    check_texts_under_one_id(delivery, messages_after, range(2, 7))
+    check_any_order(delivery, messages_after, range(2, 7))
 
 
-def check_texts_under_one_id(
+def check_any_order(
     delivery: HistoryDelivery,
     messages_after: Callable[..., Counter[Any]],
     seeds: Iterable[int],
 ) -> None:
-    names = ["texts", "several texts", "keys"]
+    # Of lines that repeat a text soon, the first is taken for a copy of the real one.
+    names = [name for name in FORGERIES if name != "copies of the same text"]
     lines = export_lines(delivery, [*REAL.items()])
     for seed in seeds:
         chance = random.Random(seed)
@@ -226,6 +227,6 @@ def test_many_forged_lines_hide_no_message(
 ) -> None:
     first = chance.randrange(10**9)
     print(f"seeds from {first}")
-    seeds = range(first, first + (10 if is_short else 100))
+    seeds = range(first, first + (10 if is_short else 60))
     check_forged_among_real(delivery, messages_after, seeds)
-    check_texts_under_one_id(delivery, messages_after, seeds)
+    check_any_order(delivery, messages_after, seeds)
