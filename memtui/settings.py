@@ -260,12 +260,9 @@ class Settings:
         " 'claude-opus-4 15 75 1.5 18.75'. The longest beginning that fits counts."
         " memtui knows no prices; a cost that a transcript states is shown as it is.",
         check=_check_price,
-        applies_at_once=True,
     )
     prices_currency: str = _setting(
-        "$",
-        "The currency of these prices. Costs that transcripts state are in $.",
-        applies_at_once=True,
+        "$", "The currency of these prices. Costs that transcripts state are in $."
     )
     screen_theme: str = _setting(
         "memtui-dark",

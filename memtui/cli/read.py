@@ -29,7 +29,7 @@ from memtui.tools.formatting import LineWriter
 from memtui.tools.replies import Item, Reply
 from memtui.workspace import Workspace
 
-SCOPED = ("toc", "show", "sessions", "ask", "search")
+SCOPED = ("toc", "show", "sessions", "usage", "ask", "search")
 """The commands that can be narrowed to an agent or a project."""
 
 
@@ -69,7 +69,6 @@ def add_options(parser: Parser, command: str) -> None:
     elif command == "usage":
         by = ("session", "day", "project", "model")
         parser.add_argument("--by", choices=by, default="day", help="default: day")
-        parser.text("--project", "only work on this project")
         parser.text("--since", "from this date on: 2026-03, yesterday", metavar="DATE")
         parser.text("--until", "to the end of this date", metavar="DATE")
     elif command == "call":
@@ -212,23 +211,25 @@ def _print_stats(workspace: Workspace, args: Namespace) -> int:
 
 
 def _print_usage(workspace: Workspace, args: Namespace) -> int:
-    scope, unknown = browse.resolve_scope(Scope(project=args.project))
+    scope, unknown = browse.resolve_scope(Scope(args.agent, args.project))
     bounds: list[datetime | None] = [None, None]
-    for number, (text, side) in enumerate([(args.since, "start"), (args.until, "end")]):
+    for number, text in enumerate((args.since, args.until)):
         if text:
             period = dates.read_whole(text, workspace.now(), workspace.zone)
-            bounds[number] = getattr(period, side, None)
+            bounds[number] = getattr(period, "end" if number else "start", None)
             unknown += [] if bounds[number] else [f"{text!r} is not a date"]
     if unknown:
         raise UsageError(" ".join(unknown))
     settings, zone = workspace.settings, workspace.zone
-    rows = usage.read(args.by, settings, zone, project=scope.project, bounds=bounds)
-    (total,) = usage.read("", settings, zone, project=scope.project, bounds=bounds)
-    lines = [f"{row.name or '(none)':<28} {row} {row.title}".rstrip() for row in rows]
-    lines.append(f"{'total':<28} {total}")
-    return output.print_result(
-        args, {"by": args.by, "rows": rows, "total": total}, lines
-    )
+    rows = usage.read(args.by, settings, zone, scope=scope, bounds=bounds)
+    (total,) = usage.read("", settings, zone, scope=scope, bounds=bounds)
+    lines = [
+        f"{row.name or '(none)':<28} {usage.describe(row, settings)} {row.title}"
+        for row in (*rows, replace(total, name="total"))
+    ]
+    currency = settings.prices_currency
+    data = {"by": args.by, "rows": rows, "total": total, "currency": currency}
+    return output.print_result(args, data, map(str.rstrip, lines))
 
 
 # Tools

@@ -31,6 +31,26 @@ class Usage:
     """Its cost in dollars, if its source states that."""
 
 
+@dataclass(frozen=True, slots=True)
+class UsageTotal:
+    """The usage of some replies."""
+
+    tokens: Mapping[str, int | None]
+    """By kind."""
+    name: str = ""
+    """A session, as ``agent:id``, a day, a project or a model."""
+    title: str = ""
+    """That of a session."""
+    active_ms: int | None = None
+    """How long the sessions were active; None for a model."""
+    stated_cost: float | None = None
+    """In dollars: of the replies whose sources state it."""
+    cost: float | None = None
+    """That of the others by their prices; None if none of them has a price."""
+    without_price: str | None = None
+    """The models of the others that have no price."""
+
+
 def parse_price(text: str) -> tuple[str, list[float]]:
     """Parse a model's name and what a million tokens of each kind cost.
 
@@ -46,14 +66,3 @@ def parse_price(text: str) -> tuple[str, list[float]]:
     return name.lower(), [
         float(check_number(number, is_whole=False, minimum=0)) for number in numbers
     ]
-
-
-def find_cost(
-    model: str, tokens: Tokens, prices: Mapping[str, Sequence[float]]
-) -> float | None:
-    """Return what tokens cost by the longest matching name; None without a price."""
-    names = [name for name in prices if model.lower().startswith(name)]
-    if not names:
-        return None
-    pairs = zip(tokens, prices[max(names, key=len)], strict=True)
-    return sum((count or 0) * price for count, price in pairs) / 1_000_000

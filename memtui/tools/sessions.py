@@ -8,7 +8,7 @@ from memtui.errors import UsageError
 from memtui.model.citations import CONTEXT_EVENTS
 from memtui.model.filters import ALL, Scope
 from memtui.search.query import SessionNameError, UnknownSessionError, find_session
-from memtui.services import browse, sessions
+from memtui.services import browse, sessions, usage
 from memtui.services.conversation import expand
 from memtui.services.sessions import SessionDetails
 from memtui.text import dates, fencing
@@ -151,6 +151,10 @@ def _add_card(workspace: "Workspace", reply: Reply, facts: SessionDetails) -> Re
     meta = _describe(workspace, facts)
     count = len(meta.head_lines) - bool(facts.session.summary)
     about, summary = meta.head_lines[:count], meta.head_lines[count:]
+    settings, session = workspace.settings, facts.session
+    key = session.agent, session.session_id
+    (total,) = usage.read("", settings, workspace.zone, session=key)
+    about = [*about, usage.describe(total, settings)]
     head_lines = [*about, *map(meta.line, meta.items)]
     for subagent in facts.subagents:
         call = subagent.tool_use_id
@@ -161,6 +165,7 @@ def _add_card(workspace: "Workspace", reply: Reply, facts: SessionDetails) -> Re
     head_lines += summary  # perhaps several screens long
     subagents = list(map(asdict, facts.subagents))
     head = {"session": meta.head, "card": meta.items, "subagents": subagents}
+    head["usage"] = asdict(total)
     return replace(reply, head=head, head_lines=head_lines)
 
 

@@ -258,9 +258,8 @@ def test_opencode_states_its_own_cost(workspace: Workspace, tmp_path: Path) -> N
     import_paths(workspace, opencode_database(tmp_path / "opencode.db"))
     (row,) = usage.read("session", workspace.settings, UTC)
     assert list(row.tokens.values()) == [4, 7, 6, 7]
-    assert str(row).startswith(
-        "4 in, 7 out, 6 read from cache, 7 written to cache, $0.25"
-    )
+    line = usage.describe(row, workspace.settings)
+    assert line.startswith("4 in, 7 out, 6 read from cache, 7 written to cache, $0.25")
 
 
 def copilot_record(second: float, kind: str, **data: Any) -> Record:
@@ -309,7 +308,8 @@ def test_invalid_and_empty_numbers_are_not_stated(
     reply["message"]["usage"] = stated
     import_paths(workspace, write(tmp_path / "s1.jsonl", [claude_prompt(0), reply]))
     (row,) = usage.read("session", workspace.settings, UTC)
-    assert str(row) == "tokens not stated, <1m active"
+    line = usage.describe(row, workspace.settings)
+    assert line == "tokens not stated, <1m active"
     assert count_rows() == 0
 
 

@@ -49,31 +49,32 @@ def rows(home: Path, *words: str) -> dict[str, str]:
 
 def test_days_are_those_of_the_store(home: Path) -> None:
     assert rows(home, "usage") == {
-        "2026-03-14": "1.0 M in, 1.0 M out, $0.50, no price of opus, 3m active",
+        "2026-03-14": "1.0 M in, 1.0 M out, $0.50, 3m active",
         "2026-03-15": "1.0 M in, <1m active",
-        "total": "2.0 M in, 1.0 M out, $0.50, no price of Opus-Mini-1, opus, 3m active",
+        "total": "2.0 M in, 1.0 M out, $0.50, 3m active",
     }
 
 
 def test_price_with_the_longest_name_counts(home: Path) -> None:
     data = read_json(home, "--set", f"prices.models={PRICES}", "usage", "--by", "model")
-    costs = {row["name"]: row["costs"]["$"] for row in data["rows"]}
-    assert costs == pytest.approx({"opus": 15 + 75 + 0.15 + 0.5, "Opus-Mini-1": 1})
-    assert data["total"]["costs"] == pytest.approx({"$": 91.65})
-    assert data["total"]["without_cost"] == []
+    costs = {row["name"]: row["cost"] for row in data["rows"]}
+    assert costs == pytest.approx({"opus": 15 + 75 + 0.15, "Opus-Mini-1": 1})
+    assert data["total"]["cost"] == pytest.approx(91.15)
+    assert data["total"]["stated_cost"] == 0.5
+    assert data["total"]["without_price"] is None
 
 
 def test_stated_costs_are_apart_from_another_currency(home: Path) -> None:
     words = ("--set", f"prices.models={PRICES}", "--set", "prices.currency=EUR")
     line = rows(home, *words, "usage")["2026-03-14"]
-    assert line == "1.0 M in, 1.0 M out, EUR 90.15, $0.50, 3m active"
+    assert line == "1.0 M in, 1.0 M out, $0.50, EUR 90.15, 3m active"
 
 
 def test_project_without_usage_says_so(home: Path) -> None:
     assert rows(home, "usage", "--by", "project") == {
-        "shop": "2.0 M in, 1.0 M out, $0.50, no price of Opus-Mini-1, opus, 3m active",
+        "shop": "2.0 M in, 1.0 M out, $0.50, 3m active",
         "site": "tokens not stated, <1m active",
-        "total": "2.0 M in, 1.0 M out, $0.50, no price of Opus-Mini-1, opus, 3m active",
+        "total": "2.0 M in, 1.0 M out, $0.50, 3m active",
     }
 
 
@@ -108,6 +109,12 @@ def test_empty_store_has_no_usage(tmp_path: Path) -> None:
 def test_invalid_price_is_refused(text: str) -> None:
     with pytest.raises(SettingsError, match="prices"):
         parse_value("prices.models", f'["{text}"]')
+
+
+def test_models_without_a_price_are_named_beside_the_cost(home: Path) -> None:
+    lines = rows(home, "--set", "prices.models=opus-mini 1 2 3 4", "usage")
+    cost = "$1.50, no price of opus, 3m active"
+    assert lines["total"] == f"2.0 M in, 1.0 M out, {cost}"
 
 
 def test_no_price_is_built_in() -> None:

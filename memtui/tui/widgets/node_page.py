@@ -5,6 +5,7 @@ until asked for. The list posts which source belongs to the cursor.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
+from datetime import tzinfo
 from functools import partial
 from typing import ClassVar
 
@@ -28,7 +29,8 @@ from memtui.model.nodes import (
     TocNode,
 )
 from memtui.model.quantities import plural
-from memtui.services import browse, versions
+from memtui.services import browse, usage, versions
+from memtui.settings import Settings
 from memtui.text import date_format
 from memtui.tui import commands, format, messages, workers
 from memtui.tui.widgets.panes import SEPARATOR, ItemList, PaneTitle
@@ -394,6 +396,7 @@ class NodePage(Vertical, workers.AppNode):
         self.scope = ALL
         # The shown node; True if a version of it by a model was rejected.
         self._shown: tuple[TocNode, bool] | None = None
+        self._usage = ""  # What the replies of the shown node took.
         # The row of the contents that is or will be shown.
         self._row: TocEntry | DaySession | None = None
         self._source_to_open = ("", "")  # A grip, and the text of its bullet.
@@ -466,6 +469,7 @@ class NodePage(Vertical, workers.AppNode):
             return
         if self.node is None or self.node.node_id != row.node_id:
             self._leave()
+            self._usage = ""
         if page is None:
             self.node, self._shown = None, None
             self._show_text(Content(NOT_FOUND))
@@ -478,6 +482,9 @@ class NodePage(Vertical, workers.AppNode):
             show = partial(self._show_cost, shown_node)
             count = self.workspace.count_tokens
             self.load(lambda: count(nodes.node_text(shown_node)), show, "cost")
+        if shown_node is not None:
+            read = partial(_read_usage, row, scope, self.workspace.settings, self.zone)
+            self.load(read, partial(self._show_usage, shown_node), "usage")
         self.post_message(messages.NodeLoaded())
 
     def _show_node(self, node: TocNode, *, is_rejected: bool) -> None:
@@ -498,6 +505,13 @@ class NodePage(Vertical, workers.AppNode):
             cost = f"~{plural(tokens, 'token')}"
             info = f"{first}{SEPARATOR}{cost}{separator}{others}" if first else ""
             self.query_one(PaneTitle).info = info
+
+    def _show_usage(self, node: TocNode, usage: str) -> None:
+        """Show what the replies took, in tokens, cost and time."""
+        if node == self.node and self._shown and usage != self._usage:
+            self._usage = usage
+            head = self._head(node, is_rejected=self._shown[1])
+            self.query_one("#head", Static).update(head)
 
     def _go_to_source(self) -> None:
         if any(self._source_to_open):
@@ -540,6 +554,7 @@ class NodePage(Vertical, workers.AppNode):
             f"rejected: {node.rejection}" if node.rejection else "",
         ]
         lines += [_quiet([node.work_state, self._age(node), *names]), _quiet(origin)]
+        lines.append(_quiet([self._usage]))
         if node.keywords:
             lines.append(Content.styled(" · ".join(node.keyword_texts), "$accent"))
         if node.all_segments:
@@ -564,6 +579,21 @@ def _read(row: TocEntry | DaySession, scope: Scope) -> tuple[TocNode, bool] | No
     if node is None:
         return None
     return node, isinstance(row, TocEntry) and versions.has_rejected(row.node_id)
+
+
+def _read_usage(
+    row: TocEntry | DaySession, scope: Scope, settings: Settings, zone: tzinfo
+) -> str:
+    """Return what the replies of a session or a period took; "" for other pages."""
+    if isinstance(row, DaySession):
+        session = row.session.agent, row.session.session_id
+        (total,) = usage.read("", settings, zone, session=session)
+    elif row.level is TocLevel.SEGMENT or scope.keyword or scope.state:
+        return ""
+    else:
+        bounds = row.start_time, row.end_time
+        (total,) = usage.read("", settings, zone, scope=scope, bounds=bounds)
+    return usage.describe(total, settings)
 
 
 def _page_key(row: TocEntry | DaySession) -> tuple[str, str]:
