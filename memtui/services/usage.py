@@ -3,12 +3,16 @@
 from collections.abc import Sequence
 from datetime import datetime, timedelta, tzinfo
 
+from memtui.model import calendar
+from memtui.model.calendar import TocLevel
 from memtui.model.events import to_ms
 from memtui.model.filters import ALL, Scope
+from memtui.model.nodes import DaySession, TocEntry
 from memtui.model.quantities import short_count
+from memtui.model.sessions import Session
 from memtui.model.usage import KINDS, UsageTotal
 from memtui.settings import Settings
-from memtui.store import database, sessions, usage
+from memtui.store import database, segments, sessions, usage
 from memtui.text import date_format
 
 _WORDS = ("in", "out", "read from cache", "written to cache")
@@ -19,24 +23,56 @@ def read(
     settings: Settings,
     zone: tzinfo,
     *,
-    session: tuple[str, str] | None = None,
+    session: int | None = None,
     scope: Scope = ALL,
     bounds: Sequence[datetime | None] = (None, None),
 ) -> list[UsageTotal]:
     """Sum up usage by session, day, project or model, in the order of time.
 
-    The bounds are the first time and the one after the last.
+    The session is given by its number; the bounds are the first time and the one after
+    the last.
     """
     with database.connection():
         totals = usage.list_totals(
             by,
             settings.price_list,
             zone,
-            session=sessions.get_number(*session) if session else None,
+            session=session,
             scope=scope,
             bounds=[to_ms(at) if at else None for at in bounds],
         )
     return totals or ([] if by else [UsageTotal(dict.fromkeys(KINDS))])
+
+
+def read_session(session: Session, settings: Settings, zone: tzinfo) -> UsageTotal:
+    with database.connection():
+        number = sessions.get_number(session.agent, session.session_id)
+    return read("", settings, zone, session=number)[0]
+
+
+def describe_page(
+    row: TocEntry | DaySession, scope: Scope, settings: Settings, zone: tzinfo
+) -> str:
+    """Describe the usage of a period, a session or a segment.
+
+    The page of the only segment of a session is that of the session. Usage is of no
+    keyword and no state.
+    """
+    number: int | None = None
+    bounds: Sequence[datetime | None] = (None, None)
+    if isinstance(row, DaySession):
+        return describe(read_session(row.session, settings, zone), settings)
+    if scope.keyword or scope.state:
+        return ""
+    if row.level is not TocLevel.SEGMENT:
+        bounds = [calendar.bounds(day, zone)[0] for day in row.days]
+    else:
+        with database.connection():
+            number = segments.get_sessions([row.node_id]).get(row.node_id, 0)
+            if len(segments.list_ids(number)) > 1:
+                bounds = row.start_time, row.end_time + timedelta(milliseconds=1)
+    total = read("", settings, zone, session=number, scope=scope, bounds=bounds)[0]
+    return describe(total, settings)
 
 
 def describe(total: UsageTotal, settings: Settings) -> str:

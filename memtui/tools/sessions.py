@@ -151,9 +151,8 @@ def _add_card(workspace: "Workspace", reply: Reply, facts: SessionDetails) -> Re
     meta = _describe(workspace, facts)
     count = len(meta.head_lines) - bool(facts.session.summary)
     about, summary = meta.head_lines[:count], meta.head_lines[count:]
-    settings, session = workspace.settings, facts.session
-    key = session.agent, session.session_id
-    (total,) = usage.read("", settings, workspace.zone, session=key)
+    settings = workspace.settings
+    total = usage.read_session(facts.session, settings, workspace.zone)
     about = [*about, usage.describe(total, settings)]
     head_lines = [*about, *map(meta.line, meta.items)]
     for subagent in facts.subagents:

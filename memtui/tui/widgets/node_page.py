@@ -5,7 +5,6 @@ until asked for. The list posts which source belongs to the cursor.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from datetime import tzinfo
 from functools import partial
 from typing import ClassVar
 
@@ -30,7 +29,6 @@ from memtui.model.nodes import (
 )
 from memtui.model.quantities import plural
 from memtui.services import browse, usage, versions
-from memtui.settings import Settings
 from memtui.text import date_format
 from memtui.tui import commands, format, messages, workers
 from memtui.tui.widgets.panes import SEPARATOR, ItemList, PaneTitle
@@ -483,7 +481,8 @@ class NodePage(Vertical, workers.AppNode):
             count = self.workspace.count_tokens
             self.load(lambda: count(nodes.node_text(shown_node)), show, "cost")
         if shown_node is not None:
-            read = partial(_read_usage, row, scope, self.workspace.settings, self.zone)
+            settings = self.workspace.settings
+            read = partial(usage.describe_page, row, scope, settings, self.zone)
             self.load(read, partial(self._show_usage, shown_node), "usage")
         self.post_message(messages.NodeLoaded())
 
@@ -579,21 +578,6 @@ def _read(row: TocEntry | DaySession, scope: Scope) -> tuple[TocNode, bool] | No
     if node is None:
         return None
     return node, isinstance(row, TocEntry) and versions.has_rejected(row.node_id)
-
-
-def _read_usage(
-    row: TocEntry | DaySession, scope: Scope, settings: Settings, zone: tzinfo
-) -> str:
-    """Return what the replies of a session or a period took; "" for other pages."""
-    if isinstance(row, DaySession):
-        session = row.session.agent, row.session.session_id
-        (total,) = usage.read("", settings, zone, session=session)
-    elif row.level is TocLevel.SEGMENT or scope.keyword or scope.state:
-        return ""
-    else:
-        bounds = row.start_time, row.end_time
-        (total,) = usage.read("", settings, zone, scope=scope, bounds=bounds)
-    return usage.describe(total, settings)
 
 
 def _page_key(row: TocEntry | DaySession) -> tuple[str, str]:
