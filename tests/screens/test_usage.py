@@ -41,6 +41,7 @@ async def test_pages_show_tokens_cost_and_time(
     )
     async with app_of(workspace).run_test(size=(160, 40)) as pilot:
         await settle(pilot)
+        await press(pilot, settle, "home")
         rows = pilot.app.screen.query_one(TocTree)
         lines: dict[str, list[str]] = {}
         for _ in range(rows.last_line + 1):
