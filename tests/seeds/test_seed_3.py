@@ -1096,14 +1096,12 @@ def test_s3_62_an_unknown_job_is_refused_with_those_there_are(
 
 
 def test_s3_63_the_years_are_listed_newest_first(workspace: Workspace) -> None:
-    for year in (2024, 2026, 2023, 2025):
+    for year in (2023, 2025, 2022, 2024):
         said = make_message(f"Crane of {year}.", session=f"s{year}")
-        at = datetime(year, 3, 14, tzinfo=UTC)
-        if at < datetime.now(UTC):
-            store_messages(replace(said, timestamp=at))
+        store_messages(replace(said, timestamp=datetime(year, 3, 14, tzinfo=UTC)))
     take_in(workspace)
     years = [item["node_id"] for item in toc.get_toc_root(workspace).items]
-    assert years == sorted(years, reverse=True) and len(years) >= 3
+    assert years == [f"toc:year:{year}" for year in (2025, 2024, 2023, 2022)]
 
 
 def test_s3_64_and_65_a_year_has_its_months(full_workspace: Workspace) -> None:
@@ -1606,9 +1604,7 @@ def test_s3_80_a_window_without_events_has_the_excerpt_alone(
     assert [event.text for event in expansion.excerpt_events] == ["hour 1"]
 
 
-def test_s3_81_an_agent_goes_on_while_the_store_fails(
-    workspace: Workspace, tmp_path: Path
-) -> None:
+def test_s3_81_an_agent_goes_on_while_the_store_fails(workspace: Workspace) -> None:
     store_messages(make_message("Polish the crane."))
     workspace.stop()
     workspace.paths.store.write_bytes(b"no database" * 1_000)
