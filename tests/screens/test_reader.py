@@ -32,7 +32,6 @@ from memtui.tui.widgets import transcript_view, turn_rendering
 from memtui.tui.widgets.panes import PaneTitle
 from memtui.tui.widgets.transcript_view import (
     CURSOR_MARK,
-    ScrollMarks,
     TranscriptView,
     TurnsPosition,
     TurnsRequested,
@@ -507,16 +506,14 @@ async def test_column_beside_the_scrollbar_shows_where_matches_are(
     app = app_of(workspace)
 
     def marked_rows() -> list[int]:
-        column = app.screen.query_one(ScrollMarks)
-        rows = column.render().plain.split("\n")
-        assert len(rows) == column.size.height
-        return [number for number, row in enumerate(rows) if row == "━"]
+        rows = marked_lines(app)
+        return [number for number, row in enumerate(rows) if row.endswith("━")]
 
     async with app.run_test(size=(120, 43)) as pilot:
         await open_session(pilot, settle)
         assert marked_rows() == []
         await type_words(pilot, settle, "/Question 2995", "enter")
-        height = app.screen.query_one(ScrollMarks).size.height
+        height = view(app).size.height
         assert marked_rows() == [height - 1]
         await type_words(pilot, settle, "/", "ctrl+u", *"Question 1500", "enter")
         (row,) = marked_rows()

@@ -42,7 +42,6 @@ from memtui.tui.widgets.panes import PaneTitle
 from memtui.tui.widgets.session_outline import OutlineList, draw_card
 from memtui.tui.widgets.transcript_view import (
     MAX_TURNS,
-    ScrollMarks,
     TranscriptView,
     TurnsPosition,
     TurnsRequested,
@@ -235,8 +234,7 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
     def compose_body(self) -> ComposeResult:
         yield PaneTitle("Session")
         yield Static(id="card", markup=False)
-        view = TranscriptView()
-        yield Horizontal(OutlineList(id="outline"), view, ScrollMarks(view))
+        yield Horizontal(OutlineList(id="outline"), TranscriptView())
         yield Static(id="nothing", markup=False)
         yield FindLine(self.key)
 
@@ -368,12 +366,11 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
     def _show_marks(self) -> None:
         """Show beside the scrollbar what is cited, and what was found."""
         if (outline := self._outline) is not None:
-            marks = self.query_one(ScrollMarks)
-            marks.ranks = {
+            self.view.marks = {
                 CITED: outline.ranks(outline.cited),
                 MATCHING: outline.ranks(self._find_line.matches),
             }
-            marks.refresh()
+            self.view.refresh()
 
     def _update_title(self, about: ConversationInfo) -> None:
         session = about.session

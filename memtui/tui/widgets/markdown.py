@@ -51,9 +51,9 @@ _DELIMITERS = re.compile(r"\|? *:?-+:? *(?:\| *:?-+:? *)*\|?")
 
 
 def style(text: str) -> Content:
-    """Style code, headings and emphasis; every character but tabs stays as it is."""
+    """Style code, headings and emphasis; every character stays as it is."""
     lines: list[Content] = []
-    for is_code, language, block in _split_code(text.expandtabs(TAB)):
+    for is_code, language, block in _split_code(text):
         if is_code and block:
             lines.append(_style_code("\n".join(block), language))
         elif not is_code:

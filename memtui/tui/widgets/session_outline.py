@@ -17,9 +17,6 @@ from memtui.tui import commands, format
 from memtui.tui.widgets.node_page import draw_text
 from memtui.tui.widgets.panes import SEPARATOR, ItemList
 
-CARD_KINDS = "outcome", "commit", "tests", "files", "left open"
-"""The kinds of lines on a card, in their order; a low screen has no room for them."""
-
 MARKS = {
     EntryKind.COMMIT: (format.SUPPORTED, "$success"),
     EntryKind.FAILED: (format.UNSUPPORTED, "$error"),
@@ -45,10 +42,8 @@ def draw_card(outline: Outline, zone: tzinfo) -> Content:
         head.stylize(f"bold {color}", 0, len(state)),
         Content.styled(SEPARATOR.join(counts), "$context"),
     ]
-    for kind in map(BulletKind, CARD_KINDS):
-        bullets = [bullet for bullet in outline.card.bullets if bullet.kind is kind]
-        lines += map(draw_text, bullets[:1])
-    return Content("\n").join(lines)
+    bullets = (b for b in outline.card.bullets if b.kind is not BulletKind.ASKED)
+    return Content("\n").join([*lines, *map(draw_text, bullets)])
 
 
 class OutlineList(ItemList[OutlineEntry]):

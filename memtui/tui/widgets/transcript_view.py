@@ -9,7 +9,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from typing import ClassVar
 
 from textual import events
@@ -20,7 +20,6 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.visual import Visual
-from textual.widget import Widget
 
 from memtui.model.events import EventPosition
 from memtui.services import conversation
@@ -200,6 +199,9 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         self.cursor: EventPosition | None = None
         # The number of jumps; only the answer to the last one counts.
         self.jump_count = 0
+        # The ranks of turns, in their order, by the mark and style that they get beside
+        # the scrollbar.
+        self.marks: dict[tuple[str, str], Sequence[int]] = {}
         self._is_waiting = False
 
     @property
@@ -221,7 +223,8 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def width(self) -> int:
-        return max(1, self.scrollable_content_region.width)
+        """The width of the turns, without the column of marks."""
+        return max(1, self.scrollable_content_region.width - 1)
 
     @property
     def _height(self) -> int:
@@ -499,6 +502,18 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
     # Drawing
 
     def render_line(self, y: int) -> Strip:
+        """Draw a line of the turns, and the marks of that part of the session."""
+        total = max(self.buffer.total, self._height)
+        first = self.buffer.rank(y * total // self._height)
+        end = self.buffer.rank((y + 1) * total // self._height)
+        mark = Content(" ")
+        for (sign, color), ranks in self.marks.items():
+            if bisect_left(ranks, first) < bisect_left(ranks, end):
+                mark = Content.styled(sign, color)
+        (strip,) = Visual.to_strips(self, mark, 1, 1, self.visual_style)
+        return Strip.join([self._render_turn_line(y), strip])
+
+    def _render_turn_line(self, y: int) -> Strip:
         width, style, line = self.width, self.visual_style, y + self._top
         index = self.buffer.at_line(line)
         if index is None:
@@ -520,36 +535,6 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def on_resize(self) -> None:
         self.post_message(messages.TranscriptResized())
-
-
-class ScrollMarks(Widget):
-    """A column beside the scrollbar that shows where something is in the session."""
-
-    def __init__(self, view: TranscriptView) -> None:
-        super().__init__(id="scroll-marks")
-        self._view = view
-        # The ranks of turns, in their order, by the mark and style that they get.
-        self.ranks: dict[tuple[str, str], Sequence[int]] = {}
-
-    def on_mount(self) -> None:
-        self.watch(self._view, "virtual_size", self._update, init=False)
-
-    def _update(self) -> None:
-        self.refresh()
-
-    def render(self) -> Content:
-        """Draw each row with the last mark that belongs to it."""
-        buffer, height = self._view.buffer, self.size.height
-        total = max(buffer.total, height)
-        limits = [buffer.rank(row * total // height) for row in range(height + 1)]
-        limits[-1] = max(buffer.turns_before + len(buffer.turns), limits[-1]) + 1
-        rows = [Content(" ")] * height
-        for (mark, style), ranks in self.ranks.items():
-            places = [bisect_left(ranks, limit) for limit in limits]
-            for row, (first, end) in enumerate(pairwise(places)):
-                if end > first:
-                    rows[row] = Content.styled(mark, style)
-        return Content("\n").join(rows)
 
 
 def read_turns(whose: ConversationKey, request: TurnsRequested) -> TurnRange:

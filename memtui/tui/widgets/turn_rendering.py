@@ -69,13 +69,6 @@ class TurnLayout:
     quotes: Mapping[str, SourceMarks] = field(default_factory=dict, compare=False)
     """What is quoted of events, by their ids; not marked while there are words."""
 
-    @property
-    def text_width(self) -> int:
-        """The width of the text of a message, beside or below its speaker."""
-        room = max(1, self.width - MARGIN)
-        is_beside = self.width >= SIDE_BY_SIDE
-        return min(MAX_WIDTH, room - GUTTER) if is_beside else room
-
     def marks(self, event: Event) -> SourceMarks:
         return NO_MARKS if self.words else self.quotes.get(event.event_id, NO_MARKS)
 
@@ -129,7 +122,6 @@ def render_turn(turn: "Turn", layout: TurnLayout, *, is_expanded: bool) -> Rende
             layout,
             layout.marks(event),
             is_expanded,
-            is_drawn=not layout.is_raw,
         )
         time = date_format.clock(event.timestamp, layout.zone)
         lines += beside(time, format.speaker(event), text, layout.width)
@@ -182,6 +174,12 @@ def _lead(turn: "Turn", layout: TurnLayout) -> Iterator[Content]:
         yield blank
 
 
+def text_width(width: int) -> int:
+    """Return the width of a text that is beside its speaker, or below it."""
+    room = max(1, width - MARGIN)
+    return room if width < SIDE_BY_SIDE else min(MAX_WIDTH, room - GUTTER)
+
+
 def beside(
     time: str, speaker: str, text: Content, width: int, speaker_style: str = "bold"
 ) -> list[Content]:
@@ -189,12 +187,11 @@ def beside(
 
     They are above it where it is narrow. The lines leave the margin free.
     """
-    room = max(1, width - MARGIN)
     head = Content.styled(f"{time} ", "$context")
+    lines = text.wrap(text_width(width)) or [Content("")]
     if width < SIDE_BY_SIDE:
-        return [head + Content.styled(speaker, speaker_style), *text.wrap(room)]
+        return [head + Content.styled(speaker, speaker_style), *lines]
     name = f"{speaker:<{format.SPEAKER_CELLS}} "
-    lines = text.wrap(min(MAX_WIDTH, room - GUTTER)) or [Content("")]
     indent = Content(" " * GUTTER)
     return [
         head + Content.styled(name, speaker_style) + lines[0],
@@ -279,13 +276,11 @@ def _draw_text(
     is_expanded: bool = False,
     *,
     is_markdown: bool = True,
-    is_drawn: bool = False,
     start: int = 0,
 ) -> Content:
     """Draw a text with the words to find or the quoted spans marked.
 
     Args:
-        is_drawn: Draw Markdown, unless that would hide a mark.
         is_expanded: Show all of it, as far as that can be shown in time.
         start: Where the text begins in that of its event.
     """
@@ -296,8 +291,9 @@ def _draw_text(
     excerpt = cut_excerpt(text, span, MAX_EXPANDED if is_expanded else MAX_CHARS)
     drawn = draw_excerpt(excerpt, marks, is_markdown=is_markdown, start=start)
     drawn = mark_words(drawn, layout.words, FOUND)
-    if is_drawn and "\t" not in drawn.plain and _are_marks_drawn(drawn):
-        drawn = Content("\n").join(markdown.lay_out(drawn, layout.text_width))
+    if is_markdown and not layout.is_raw and _are_marks_drawn(drawn):
+        lines = markdown.lay_out(drawn, text_width(layout.width))
+        drawn = Content("\n").join(lines)
     return add_omissions(drawn, excerpt, EXPORT_HINT if is_expanded else EXPAND_HINT)
 
 
@@ -354,11 +350,8 @@ def draw_excerpt(
 ) -> Content:
     """Draw an excerpt of a text that begins at `start` in that of its event."""
     text = excerpt.text
-    if not marks.quoted:  # Tabs that become spaces would move the marks.
-        text = text.expandtabs(TAB)
-    is_styled = is_markdown and "\t" not in text
-    drawn = markdown.style(text) if is_styled else Content(text)
-    return add_marks(drawn, marks, start + excerpt.left_before)
+    drawn = markdown.style(text) if is_markdown else Content(text)
+    return add_marks(drawn, marks, start + excerpt.left_before).expand_tabs(TAB)
 
 
 def add_marks(text: Content, marks: SourceMarks, start: int = 0) -> Content:
