@@ -20,7 +20,7 @@ def draw(text: str, width: int = 40) -> list[str]:
 @pytest.mark.parametrize(
     ("text", "lines"),
     [
-        ("## Plan\n#hash", ["Plan", "#hash"]),
+        ("## Plan: `a` **b**\n#hash", ["Plan: a b", "#hash"]),
         ("- [ ] a **b**\n  * c\n\n2) d", ["• [ ] a b", "  • c", "", "2) d"]),
         ("> said\n> > - *more*", ["│ said", "│ │ • more"]),
         ("a\n---\nb", ["a", "─" * 40, "b"]),

@@ -92,11 +92,12 @@ def _style_line(line: str) -> Content:
     content = Content(line)
     if FENCE.match(line):
         return content.stylize("$context")
-    if heading := _HEADING.match(line):
-        return content.stylize("bold $accent").stylize(SIGN, 0, heading.end())
-    if _SIGN.search(line) is None:
-        return content
     spans, signs, literal = [], [], []
+    if heading := _HEADING.match(line):
+        spans.append(Span(0, len(line), "bold $accent"))
+        signs.append((0, heading.end()))
+    elif _SIGN.search(line) is None:
+        return content
     for match in _CODE_OR_ADDRESS.finditer(line):
         (start, end), size = match.span(), len(match[1] or match[2] or "")
         literal.append((start, end))
