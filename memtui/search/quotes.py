@@ -136,10 +136,14 @@ class QuoteSearch:
                 distinct = [q for q in distinct if q.event_id != later.event_id]
                 distinct.insert(LATER_PLACE, later)
                 del distinct[max(1, limit) :]
+            unknown: tuple[str, ...] = ()
+            # The sessions that were searched have most words.
+            if not unknown_names and (ranking.unknown or not hits):
+                unknown = self._ranker.list_unknown(query)
             return QuoteResult(
                 result,
                 tuple(_add_segments(distinct, hits)),
-                () if unknown_names else self._ranker.list_unknown(query),
+                unknown,
             )
 
     def _find_later(self, query: Query, quotes: Sequence[Hit]) -> Hit | None:
