@@ -23,7 +23,16 @@ from memtui.model.sessions import PeriodWork
 from memtui.model.verdicts import SUPPORTED, Support
 from memtui.search.query import find_session
 from memtui.services import browse, conversation
-from memtui.store import database, events, nodes, segments, sessions, versions, work
+from memtui.store import (
+    database,
+    events,
+    judgements,
+    nodes,
+    segments,
+    sessions,
+    versions,
+    work,
+)
 from memtui.summarize import card, rollup
 from memtui.text import date_format, dates
 from memtui.text.plain import shorten
@@ -123,17 +132,21 @@ def to_html(title: str, markdown: str) -> str:
 # Pages
 
 
-def read_page(name: str, scope: Scope = ALL) -> TocNode | None:
-    """Return the page of a node, or of a session ``[agent:]id``, if it is summarized.
+def read_page(name: str, scope: Scope = ALL) -> TocNode:
+    """Return the page of a node, or of a session ``[agent:]id``.
 
     Raises:
-        MemtuiError: There is no such session.
+        MemtuiError: There is no such session or node, or it is not summarized yet.
     """
     if name.startswith("toc:"):
-        return browse.get_node(name, scope)
-    key = conversation.ConversationKey(*find_session(name))
-    session = conversation.get_info(key).session
-    return browse.get_day_session_node(DaySession("", session, ()))
+        page = browse.get_node(name, scope)
+    else:
+        key = conversation.ConversationKey(*find_session(name))
+        session = conversation.get_info(key).session
+        page = browse.get_day_session_node(DaySession("", session, ()))
+    if page is None:
+        raise UsageError(f"there is no summary of {name} yet")
+    return page
 
 
 def describe_page(node: TocNode, zone: tzinfo) -> str:
@@ -159,6 +172,7 @@ _HEADINGS = {
     "Decided": (BulletKind.DECISION,),
     "Committed": (BulletKind.COMMIT, BulletKind.PULL_REQUEST),
     "Left open": (BulletKind.LEFT_OPEN,),
+    "Added by hand": (BulletKind.ADDED,),
 }
 """The headings below a project, and the kinds of bullets under each."""
 
@@ -222,13 +236,20 @@ def _list_bullets(row: PeriodWork, withheld: list[Bullet]) -> Iterator[Bullet]:
         text = f"{line.text} ({row.work.name})"
         drafts.append(DraftBullet(text, (line.event_id,), BulletKind.LEFT_OPEN))
     grips = work.find_grips(name for draft in drafts for name in draft.event_ids)
-    for draft in drafts:
-        names = tuple(grips.get(name, name) for name in draft.event_ids)
-        yield Bullet(draft.text, names, SUPPORTED, draft.kind)
+    lines = [
+        Bullet(
+            draft.text,
+            tuple(grips.get(name, name) for name in draft.event_ids),
+            SUPPORTED,
+            draft.kind,
+        )
+        for draft in drafts
+    ]
+    yield from judgements.judge_lines(lines, work.read_judgements(number))
     for node in nodes.get_many(segment_ids):
         withheld += node.withheld
         for bullet in (*node.bullets, *node.further):
-            if bullet.kind is BulletKind.DECISION:
+            if bullet.kind in (BulletKind.DECISION, BulletKind.ADDED):
                 yield bullet
 
 

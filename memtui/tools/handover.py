@@ -62,9 +62,9 @@ def make_pack(
     places: list[int] = []
     for name in list(chosen)[: budget // SESSION_TOKENS + 1]:
         page = report.read_page(name)
-        about = report.describe_page(page, workspace.zone) if page else ""
-        items.append({"title": page.title if page else name, "about": about})
-        bullets = [*chosen[name], *(page.bullets if page else ())]
+        about = report.describe_page(page, workspace.zone)
+        items.append({"title": page.title, "about": about})
+        bullets = [*chosen[name], *page.bullets]
         items += map(_describe, bullets)
         places += range(1 + len(bullets))
     reply = Reply(

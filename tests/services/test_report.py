@@ -11,12 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from memtui.errors import UsageError
+from memtui.errors import MemtuiError, UsageError
 from memtui.model.events import Event, EventRole, content_hash, to_ms
 from memtui.model.filters import ALL, Scope
+from memtui.model.judgements import Ruling
 from memtui.model.nodes import Bullet, BulletKind
 from memtui.model.verdicts import SUPPORTED, Support, Verdict
-from memtui.services import browse, report
+from memtui.services import browse, judging, report, sessions
 from memtui.services.report import MarkdownWriter, escape_markdown
 from memtui.store import database, nodes, versions
 from memtui.workspace import Workspace
@@ -113,6 +114,30 @@ def test_only_what_happened_in_the_period_is_reported(workspace: Workspace) -> N
     assert "(no source)" not in whole
 
 
+def test_judged_lines_are_reported_as_they_are_judged(workspace: Workspace) -> None:
+    store_messages(
+        make_message("Count the quokkas.", 0),
+        *(
+            ran(f"git commit -m 'Count {n}'", f"[main 1a2b3c{n}] Count {n}", 10 + n)
+            for n in range(3)
+        ),
+        make_message("All quokkas are counted.", 50, role=ASSISTANT),
+    )
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    card = sessions.read_card("claude-code", "s1")
+    commits = [b for b in card.bullets if b.kind is BulletKind.COMMIT]
+    segment_id = card.segments[0].node_id
+    judging.judge(segment_id, commits[0], Ruling.REJECTED, AT)
+    judging.judge(segment_id, commits[1], Ruling.CORRECTED, AT, words="Count twice")
+    line = Bullet("Ask the ranger.", commits[2].grip_ids, kind=BulletKind.ADDED)
+    judging.judge(segment_id, line, Ruling.ADDED, AT)
+    text = read_report("2025-03-14")
+    committed = text.partition("### Committed\n\n")[2].partition("\n\n")[0]
+    assert committed.startswith("- Count twice [")
+    assert "\n- Count 2 [" in committed and "Count 0" not in committed
+    assert "### Added by hand\n\n- Ask the ranger. [" in text
+
+
 def test_a_report_can_be_narrowed_and_empty(full_workspace: Workspace) -> None:
     text = read_report("2024", Scope(project="logsift"))
     assert text.startswith("# 2024 · logsift\n")
@@ -143,10 +168,16 @@ def test_periods_are_those_of_the_contents(period: str, node_id: str) -> None:
     assert report.find_period(period, NOW, UTC) == node_id
 
 
+def test_page_without_a_summary_says_so(workspace: Workspace) -> None:
+    store_messages(make_message("Count the quokkas.", 0))
+    for name in ("s1", "toc:day:2025-03-14", "nobody"):
+        with pytest.raises(MemtuiError):
+            report.read_page(name)
+
+
 def test_page_has_its_bullets_and_sources(full_workspace: Workspace) -> None:
     for name in ("shop-1", "toc:day:2024-01-15", "toc:year:2024"):
         page = report.read_page(name)
-        assert page is not None
         text = report.write_page(page, UTC)
         assert text.startswith(f"# {page.title}\n")
         assert text.count("\n- ") == len(page.bullets)

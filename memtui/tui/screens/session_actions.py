@@ -105,7 +105,7 @@ class SessionActions(LoadingScreen[ScreenResultType]):
 
         def write(name: str) -> str:
             page = report.read_page(name, self.memtui.scope)
-            return report.write_page(page, self.zone) if page else ""
+            return report.write_page(page, self.zone)
 
         if name := self.page_id:
             self.load(partial(write, name), self.copy, SESSION)
