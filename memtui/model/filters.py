@@ -130,7 +130,7 @@ def _values(kind: type[StrEnum]) -> tuple[str, ...]:
     return tuple(member.value for member in kind)
 
 
-_DATE_DESCRIPTION = "a date, or words for one (2025, 2025-03-14, yesterday, last week)"
+_DATE_DESCRIPTION = "a date, or words for one (2025-03-14, yesterday)"
 
 FILTER_FIELDS: Mapping[str, FilterField] = {
     "agent": FilterField(

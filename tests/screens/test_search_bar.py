@@ -214,7 +214,8 @@ async def test_empty_query_shows_the_syntax(
         how = bar(pilot).query_one("#how", Static)
         assert how.display and how.region.bottom < 24
         assert isinstance(how.visual, Stack)
-        for example in (*(f"{name}:" for name in FILTER_FIELDS), "refr*", "last week"):
+        filters = (f"{name}:" for name in FILTER_FIELDS)
+        for example in (*filters, "refr*", "last week", "alt+r"):
             assert example in how.visual.lay_out(60).plain
         await ask(pilot, settle, "session")
         assert not how.display

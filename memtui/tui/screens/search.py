@@ -170,7 +170,9 @@ def describe_syntax() -> Stack:
     for name, field in FILTER_FIELDS.items():
         example = EXAMPLES.get(name) or (field.values or ("2025",))[-1]
         rows.append((f"{name}:{example}", field.description))
-    rows.append(("alt+r e o y t", "resume, export, open, copy, rename this session"))
+    rows.append(
+        ("alt+r e o y t x", "resume, export, open, copy, rename, hand over a hit")
+    )
     return Stack(
         *(
             Paragraph(
