@@ -25,15 +25,15 @@ from memtui.store import (
     nodes,
     queues,
     segments,
+    sessions,
     versions,
 )
 from memtui.text.plain import shorten
 from memtui.text.sentences import EXCERPT_CHARS, truncate
 
-COMPOSED = frozenset(
-    (BulletKind.WORK, BulletKind.PROJECT, BulletKind.MORE, BulletKind.TITLE)
-)
-"""Kinds of lines that only repeat others, which can be judged themselves."""
+_COMPOSED = frozenset((BulletKind.WORK, BulletKind.PROJECT, BulletKind.MORE))
+"""Kinds of lines that only repeat others, which can be judged themselves, unless a
+model worded them."""
 
 SOURCE = "person"
 """The process that made a grip which a person chose, recorded with it."""
@@ -68,15 +68,16 @@ def judge(
     Raises:
         MemtuiError: It is no line to be judged, or its source is not stored any more.
     """
-    if bullet.kind in COMPOSED:
+    if bullet.kind in _COMPOSED and not bullet.verdict.is_by_model:
         raise UsageError("this line repeats other lines; judge them on their own page")
+    if bullet.kind is BulletKind.TITLE:
+        raise UsageError("this is a title; rename the session instead")
     words, reason = _clean(words, BULLET_CHARS), _clean(reason, MAX_REASON_CHARS)
     if ruling is Ruling.CORRECTED and not words:
         raise UsageError("a correction needs another wording")
     with database.transaction():
         grips = versions.get_grips(bullet.grip_ids)
-        holder = _find_holder(node_id, grips)
-        subject = _find_subject(node_id, holder)
+        holder, subject = _find_place(node_id, grips)
         claim = Claim(subject, bullet.kind, bullet.claim_text)
         before = bullet.judgement
         if event_id:
@@ -172,19 +173,19 @@ def _clean(text: str, limit: int) -> str:
     return shorten(redact(line).text, limit)
 
 
-def _find_holder(node_id: str, grips: dict[str, Grip]) -> str:
-    """Return the segment or the period that a line belongs to."""
+def _find_place(node_id: str, grips: dict[str, Grip]) -> tuple[str, str]:
+    """Return the segment or the period that a line belongs to, and its subject."""
     if not node_id.startswith(DAY_SESSION_PREFIX):
-        return node_id
+        return node_id, judgements.find_subjects([node_id])[node_id]
+    name = node_id.removeprefix(DAY_SESSION_PREFIX).partition(":")[2]
+    agent, _, session_id = name.partition("/")
+    number = sessions.get_number(agent, session_id)
     holders = [grip.toc_node_id for grip in grips.values() if grip.toc_node_id]
-    return holders[0] if holders else node_id
-
-
-def _find_subject(node_id: str, holder: str) -> str:
-    if node_id.startswith(DAY_SESSION_PREFIX):
-        day_and_session = node_id.removeprefix(DAY_SESSION_PREFIX)
-        return day_and_session.partition(":")[2].replace("/", ":", 1)
-    return judgements.find_subjects([holder])[holder]
+    if number is not None:
+        holders += segments.list_ids(number)[-1:]
+    if not holders:
+        raise MemtuiError("its session is not summarized yet")
+    return holders[0], f"{agent}:{session_id}"
 
 
 def _make_grip(node_id: str, text: str, event_id: str) -> Grip:

@@ -1,0 +1,177 @@
+"""Lists the claims of summaries for an audit, the worst first, and counts them."""
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from datetime import tzinfo
+
+from memtui.errors import MemtuiError
+from memtui.model import calendar
+from memtui.model.calendar import TocLevel
+from memtui.model.events import to_ms
+from memtui.model.judgements import Claim, Judgement, Ruling
+from memtui.model.nodes import DAY_SESSION_PREFIX, Bullet, BulletKind, TocNode
+from memtui.model.sessions import Session
+from memtui.model.verdicts import SUPPORTED
+from memtui.store import audit as store_audit
+from memtui.store import database, judgements, nodes, segments, sessions, work
+from memtui.store.audit import AuditQuery, ClaimGroup, ClaimRow
+
+PAGE_SIZE = 500
+"""The claims that are read at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditTotals:
+    """How many claims there are, and how many of them were judged."""
+
+    total: int
+    judged: int
+    groups: Counter[ClaimGroup]
+    """The numbers of claims in each group, judged or not, and so on."""
+    kinds: Counter[str]
+    models: Counter[str]
+    rulings: Counter[Ruling]
+
+    @property
+    def left(self) -> int:
+        return self.total - self.judged
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimDetails:
+    """A claim with what is shown beside it."""
+
+    bullet: Bullet
+    page: str
+    """The page on which it is judged."""
+    title: str
+    """The name of its session, or the title of its period."""
+    model: str
+    event_id: str
+    """The event that shows it, if it has no grip."""
+    history: tuple[Judgement, ...]
+    """All that was said of it, the latest first."""
+
+
+def narrow(query: AuditQuery, name: str, zone: tzinfo) -> AuditQuery:
+    """Return a query of the claims of a node and below it, or of a session.
+
+    Raises:
+        MemtuiError: There is no node and no session of that name.
+    """
+    with database.connection():
+        name = nodes.resolve_id(name)
+        try:
+            is_segment = calendar.period(name).level is TocLevel.SEGMENT
+        except ValueError:
+            agent, _, session_id = _session_name(name).partition(":")
+            if sessions.get_number(agent, session_id) is None:
+                raise MemtuiError(f"there is no node and no session {name}") from None
+            return replace(query, session=f"{agent}:{session_id}")
+        if is_segment:
+            subject = judgements.find_subjects([name])[name]
+            return replace(query, session=subject)
+    start, end = calendar.bounds(name, zone)
+    return replace(query, start_ms=to_ms(start), end_ms=to_ms(end))
+
+
+def _session_name(name: str) -> str:
+    """Return ``agent:id`` of the page of a session of a day."""
+    if not name.startswith(DAY_SESSION_PREFIX):
+        return name
+    return name.removeprefix(DAY_SESSION_PREFIX).partition(":")[2].replace("/", ":", 1)
+
+
+def list_claims(query: AuditQuery, *, offset: int = 0) -> list[ClaimRow]:
+    """Return a page of claims: those without a judgement first, the worst first."""
+    with database.connection():
+        return store_audit.list_claims(query, PAGE_SIZE, offset)
+
+
+def count_claims(query: AuditQuery) -> AuditTotals:
+    with database.connection():
+        counts = store_audit.count_claims(query)
+    totals = AuditTotals(0, 0, Counter(), Counter(), Counter(), Counter())
+    for row in counts:
+        totals.groups[row.group] += row.count
+        totals.kinds[row.kind] += row.count
+        if row.model:
+            totals.models[row.model] += row.count
+        if row.ruling:
+            totals.rulings[row.ruling] += row.count
+    return replace(
+        totals,
+        total=sum(totals.groups.values()),
+        judged=sum(totals.rulings.values()),
+    )
+
+
+def read_claim(row: ClaimRow) -> ClaimDetails | None:
+    """Return a claim with its bullet; None if it does not exist any more."""
+    with database.connection():
+        node = _find_node(row)
+        session = _find_session(row)
+        bullet, event_id = _find_bullet(row, node, session)
+        if bullet is None:
+            return None
+        page, subject = row.node_id, row.node_id
+        if node is None:
+            page = f"{DAY_SESSION_PREFIX}:{row.node_id.replace(':', '/', 1)}"
+        else:
+            subject = judgements.find_subjects([node.node_id])[node.node_id]
+        claim = Claim(subject, row.kind, row.text)
+        return ClaimDetails(
+            bullet,
+            page,
+            title=session.title if session else node.title if node else "",
+            model=node.generation.model if node else "",
+            event_id=event_id,
+            history=tuple(judgements.list_history(claim)),
+        )
+
+
+def _find_node(row: ClaimRow) -> TocNode | None:
+    if row.group is ClaimGroup.REJECTED_VERSION:
+        return nodes.get_version(row.node_id, row.version)
+    return nodes.get(row.node_id)
+
+
+def _find_session(row: ClaimRow) -> Session | None:
+    numbers = set(segments.get_sessions([row.node_id]).values())
+    if not numbers:
+        number = sessions.get_number(*row.node_id.split(":", 1))
+        numbers = set() if number is None else {number}
+    return next(iter(sessions.get_many(numbers).values()), None)
+
+
+def _find_bullet(
+    row: ClaimRow, node: TocNode | None, session: Session | None
+) -> tuple[Bullet | None, str]:
+    """Return the bullet of a claim, and an event that shows it."""
+    if node is not None:
+        every = (*node.bullets, *node.further, *node.withheld)
+        for bullet in every:
+            if (bullet.kind, bullet.claim_text) == (row.kind, row.text):
+                return bullet, ""
+        return None, ""
+    if session is None:
+        return None, ""
+    sources = {line.text: line.event_id for line in session.work.left_open}
+    if row.kind == BulletKind.STATE:
+        sources = {row.text: session.work.state_event_id}
+    by_text = judgements.read([session.full_name]).get(session.full_name, {})
+    judgement = by_text.get((row.kind, row.text))
+    text = judgement.text if judgement else row.text
+    event_id = sources.get(text) or next(
+        iter(judgement.event_ids if judgement else ()), ""
+    )
+    grips = work.find_grips([event_id])
+    return Bullet(
+        text,
+        tuple(grips.values()),
+        SUPPORTED,
+        BulletKind(row.kind),
+        session.project,
+        session.session_id,
+        judgement,
+    ), event_id

@@ -1,0 +1,207 @@
+"""The claims that can be judged: lines of segments and periods, states, open ends.
+
+A claim comes from the version of its node that is shown, or from a model's later
+version that was rejected. Lines that only repeat others are none.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import IntEnum
+
+from memtui.model.events import from_ms
+from memtui.model.filters import ALL, Scope
+from memtui.model.judgements import Ruling
+from memtui.store import judgements, scopes
+from memtui.store.database import fetch
+
+
+class ClaimGroup(IntEnum):
+    """Groups of claims, the worst first."""
+
+    WITHHELD = 0
+    WEAK = 1
+    REJECTED_VERSION = 2
+    """It is in a version by a model that was rejected."""
+    BY_MODEL = 3
+    FACT = 4
+    """It is a quotation, or says what calls did."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditQuery:
+    """The claims that are listed."""
+
+    scope: Scope = ALL
+    start_ms: int = 0
+    end_ms: int = 2**62
+    session: str = ""
+    """Only this session, as ``agent:id``."""
+    groups: frozenset[ClaimGroup] = frozenset(ClaimGroup)
+    kind: str = ""
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimRow:
+    """A claim in a list."""
+
+    node_id: str
+    """Its segment or period; the session as ``agent:id`` for its state and open
+    ends."""
+    kind: str
+    text: str
+    """Its wording before any correction."""
+    at: datetime
+    group: ClaimGroup
+    version: int
+    """The version that has it; 0 for none."""
+    ruling: Ruling | None
+    words: str
+    """The wording of a correction; else ""."""
+
+    @property
+    def is_judged(self) -> bool:
+        return self.ruling is not None
+
+
+_GROUP = (
+    "CASE WHEN v.rejection <> '' THEN 2"
+    " WHEN json_extract(b.verdict, '$.objection') <> '' THEN 0"
+    " WHEN b.support = 'weak' THEN 1 WHEN json_extract(b.verdict, '$.model') THEN 3"
+    " ELSE 4 END"
+)
+
+_LINES = (
+    "SELECT n.node_id AS node_id, {subject} AS subject, b.kind AS kind, b.text AS text,"
+    f" n.start_ms AS at_ms, {_GROUP} AS claim_group, v.version AS version,"
+    " coalesce(json_extract(v.generation, '$.model'), '') AS model,"
+    " b.position AS position FROM nodes n"
+    " JOIN node_versions v ON v.node_id = n.node_id AND (v.id = n.latest_id"
+    " OR v.id = (SELECT max(l.id) FROM node_versions l WHERE l.node_id = n.node_id"
+    " AND l.is_by_model AND l.rejection <> '' AND l.id > n.latest_id))"
+    " JOIN bullets b ON b.version_id = v.id WHERE b.kind NOT IN ('more', 'title')"
+    " AND (b.kind NOT IN ('work', 'project') OR json_extract(b.verdict, '$.model'))"
+    " AND (v.id = n.latest_id OR json_extract(b.verdict, '$.model'))"
+    " AND typeof(b.text) = 'text'"
+)
+
+_SESSION_FACTS = (
+    "SELECT s.agent || ':' || s.name AS node_id, s.agent || ':' || s.name AS subject,"
+    " {kind} AS kind, {text} AS text, s.updated_ms AS at_ms, 4 AS claim_group,"
+    " 0 AS version, '' AS model, {position} AS position FROM sessions s {join}"
+    " WHERE {condition}"
+)
+
+_STATES = _SESSION_FACTS.format(
+    kind="'state'", text="s.state", position="98", join="", condition="s.state <> ''"
+)
+
+_OPEN_ENDS = _SESSION_FACTS.format(
+    kind="'left open'",
+    text="json_extract(l.value, '$.text')",
+    position="99",
+    join="JOIN json_each(s.work, '$.left_open') l",
+    condition="json_valid(s.work)",
+)
+
+
+_JUDGED = (
+    "SELECT CASE WHEN j.kind IN ('state', 'left open') THEN j.subject ELSE j.node_id"
+    " END, j.subject, j.kind, j.text, n.start_ms,"
+    " CASE WHEN j.is_by_model THEN 3 ELSE 4 END, 0, '', 0 FROM current_judgements j"
+    " JOIN nodes n ON n.node_id = j.node_id"
+    " LEFT JOIN node_versions v ON v.id = n.latest_id WHERE 1"
+)
+"""Judged claims, of which some are in no version any more."""
+
+
+def _claims(query: AuditQuery) -> tuple[str, list[object]]:
+    """Return the statement of claims, each with the judgement that counts."""
+    of_node, node_values = scopes.node_condition(query.scope)
+    of_session, session_values = scopes.session_condition(query.scope)
+    times = [query.start_ms, query.end_ms]
+    lines = _LINES.format(subject=judgements.subject_of_node("n.node_id"))
+    parts, values = [], []
+    for part in (lines, _JUDGED):
+        parts.append(f"{part} AND {of_node} AND n.start_ms >= ? AND n.start_ms < ?")
+        values += [*node_values, *times]
+    for part in (_STATES, _OPEN_ENDS):
+        parts.append(
+            f"{part} AND s.id IN (SELECT id FROM sessions WHERE {of_session})"
+            " AND EXISTS (SELECT 1 FROM segments g WHERE g.session_id = s.id"
+            " AND g.start_ms >= ? AND g.start_ms < ?)"
+        )
+        values += [*session_values, *times]
+    conditions = [f"claim_group IN ({', '.join(str(int(g)) for g in query.groups)})"]
+    for column, value in (
+        ("subject", query.session),
+        ("kind", query.kind),
+        ("model", query.model),
+    ):
+        if value:
+            conditions.append(f"c.{column} = ?")
+            values.append(value)
+    # SQLite takes the other columns from the row with the minimum.
+    return (
+        "SELECT c.node_id, c.subject, c.kind, coalesce(j.text, c.text) AS claim_text,"
+        " c.at_ms, min(c.claim_group) AS claim_group, c.version, c.model, c.position,"
+        " j.ruling, coalesce(j.words, '') AS words"
+        f" FROM ({' UNION ALL '.join(parts)}) c"
+        " LEFT JOIN current_judgements j ON j.subject = c.subject AND j.kind = c.kind"
+        " AND (j.text = c.text OR (j.words <> '' AND j.words = c.text))"
+        f" WHERE {' AND '.join(conditions)} GROUP BY c.subject, c.kind, claim_text",
+        values,
+    )
+
+
+def list_claims(query: AuditQuery, limit: int, offset: int = 0) -> list[ClaimRow]:
+    """Return claims, those without a judgement first, then the worst, then the
+    latest."""
+    claims, values = _claims(query)
+    rows = fetch(
+        "SELECT node_id, kind, claim_text, at_ms, claim_group, version, ruling, words"
+        f" FROM ({claims}) ORDER BY ruling IS NOT NULL, claim_group, at_ms DESC,"
+        " node_id, position LIMIT ? OFFSET ?",
+        *values,
+        limit,
+        offset,
+    )
+    return [
+        ClaimRow(
+            node_id,
+            kind,
+            text,
+            from_ms(at_ms),
+            ClaimGroup(group),
+            version,
+            Ruling(ruling) if ruling else None,
+            words,
+        )
+        for node_id, kind, text, at_ms, group, version, ruling, words in rows
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimCount:
+    """How many claims are alike."""
+
+    group: ClaimGroup
+    kind: str
+    model: str
+    ruling: Ruling | None
+    count: int
+
+
+def count_claims(query: AuditQuery) -> Sequence[ClaimCount]:
+    """Count the claims by group, kind, model and judgement."""
+    claims, values = _claims(query)
+    rows = fetch(
+        "SELECT claim_group, kind, model, ruling, count(*)"
+        f" FROM ({claims}) GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4",
+        *values,
+    )
+    return [
+        ClaimCount(ClaimGroup(group), kind, model, ruling and Ruling(ruling), count)
+        for group, kind, model, ruling, count in rows
+    ]
