@@ -6,6 +6,7 @@ from datetime import tzinfo
 
 from memtui.errors import MemtuiError
 from memtui.model import calendar
+from memtui.model.audit import AuditQuery, ClaimGroup, ClaimRow
 from memtui.model.calendar import TocLevel
 from memtui.model.events import to_ms
 from memtui.model.judgements import Claim, Judgement, Ruling
@@ -14,7 +15,6 @@ from memtui.model.sessions import Session
 from memtui.model.verdicts import SUPPORTED
 from memtui.store import audit as store_audit
 from memtui.store import database, judgements, nodes, segments, sessions, work
-from memtui.store.audit import AuditQuery, ClaimGroup, ClaimRow
 
 PAGE_SIZE = 500
 """The claims that are read at once."""
@@ -128,6 +128,17 @@ def read_claim(row: ClaimRow) -> ClaimDetails | None:
             event_id=event_id,
             history=tuple(judgements.list_history(claim)),
         )
+
+
+def find_claim(row: ClaimRow) -> ClaimDetails:
+    """Return a claim with its bullet.
+
+    Raises:
+        MemtuiError: It does not exist any more.
+    """
+    if claim := read_claim(row):
+        return claim
+    raise MemtuiError("this claim does not exist any more")
 
 
 def _find_node(row: ClaimRow) -> TocNode | None:

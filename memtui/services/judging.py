@@ -8,7 +8,7 @@ from datetime import datetime
 
 from memtui.errors import MemtuiError, UsageError
 from memtui.model.citations import Grip, grip_id
-from memtui.model.events import clean, remove_tag_characters, to_ms
+from memtui.model.events import Event, clean, remove_tag_characters, to_ms
 from memtui.model.judgements import Claim, Judgement, Ruling
 from memtui.model.nodes import (
     BULLET_CHARS,
@@ -28,6 +28,7 @@ from memtui.store import (
     sessions,
     versions,
 )
+from memtui.text import analyzer
 from memtui.text.plain import shorten
 from memtui.text.sentences import EXCERPT_CHARS, truncate
 
@@ -166,6 +167,35 @@ def find_line(name: str, wording: str) -> tuple[str, Bullet]:
             return node_id, (exact or matches)[0]
     what = "several lines begin" if matches else "no line begins"
     raise UsageError(f"{what} with {words!r} in {name}")
+
+
+MAX_SOURCES = 20
+
+MAX_READ = 5_000
+"""The most events of a session that are looked through."""
+
+
+def list_sources(page: str, bullet: Bullet) -> list[Event]:
+    """Return the events of a session that share most words with a line of it."""
+    with database.connection():
+        grips = versions.get_grips(bullet.grip_ids)
+        _, subject = _find_place(page, grips)
+        agent, _, session_id = subject.partition(":")
+        number = sessions.get_number(agent, session_id)
+        session = sessions.get(agent, session_id)
+        if number is None or session is None:
+            return []
+        times = to_ms(session.created_at), to_ms(session.updated_at)
+        every = events.between(number, *times)[-MAX_READ:]
+    terms = set(analyzer.query_terms(bullet.text))
+    cited = {grip.event_id_start for grip in grips.values()}
+    scored = [
+        (len(terms.intersection(analyzer.terms(event.text))), event)
+        for event in every
+        if event.event_id not in cited and event.text
+    ]
+    best = sorted(scored, key=lambda pair: -pair[0])[:MAX_SOURCES]
+    return [event for score, event in best if score]
 
 
 def _clean(text: str, limit: int) -> str:

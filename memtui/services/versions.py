@@ -211,12 +211,16 @@ MOVED = "linked to a better source than the one it cited"
 
 
 def explain_verdict(bullet: Bullet) -> str:
-    """Explain why a bullet is weak or withheld, or was moved to another source.
+    """Explain why a bullet is weak or withheld, was moved to another source, or judged.
 
     Returns:
         A line; "" for a supported bullet with the source it cited.
     """
     features = bullet.verdict.features
+    if judgement := bullet.judgement:
+        reason = f": {judgement.reason}" if judgement.reason else ""
+        author = "you" if judgement.author == "you" else f"the {judgement.author}"
+        return f"{judgement.ruling} by {author}{reason}"
     if objection := bullet.verdict.objection:
         named = objection in (Objection.NUMBER, Objection.NAME)
         words = f": {_list_words(features.missing)}" if named else ""

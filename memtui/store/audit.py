@@ -5,65 +5,12 @@ version that was rejected. Lines that only repeat others are none.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from enum import IntEnum
 
+from memtui.model.audit import AuditQuery, ClaimCount, ClaimGroup, ClaimRow
 from memtui.model.events import from_ms
-from memtui.model.filters import ALL, Scope
 from memtui.model.judgements import Ruling
 from memtui.store import judgements, scopes
 from memtui.store.database import fetch
-
-
-class ClaimGroup(IntEnum):
-    """Groups of claims, the worst first."""
-
-    WITHHELD = 0
-    WEAK = 1
-    REJECTED_VERSION = 2
-    """It is in a version by a model that was rejected."""
-    BY_MODEL = 3
-    FACT = 4
-    """It is a quotation, or says what calls did."""
-
-
-@dataclass(frozen=True, slots=True)
-class AuditQuery:
-    """The claims that are listed."""
-
-    scope: Scope = ALL
-    start_ms: int = 0
-    end_ms: int = 2**62
-    session: str = ""
-    """Only this session, as ``agent:id``."""
-    groups: frozenset[ClaimGroup] = frozenset(ClaimGroup)
-    kind: str = ""
-    model: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimRow:
-    """A claim in a list."""
-
-    node_id: str
-    """Its segment or period; the session as ``agent:id`` for its state and open
-    ends."""
-    kind: str
-    text: str
-    """Its wording before any correction."""
-    at: datetime
-    group: ClaimGroup
-    version: int
-    """The version that has it; 0 for none."""
-    ruling: Ruling | None
-    words: str
-    """The wording of a correction; else ""."""
-
-    @property
-    def is_judged(self) -> bool:
-        return self.ruling is not None
-
 
 _GROUP = (
     "CASE WHEN v.rejection <> '' THEN 2"
@@ -76,7 +23,7 @@ _LINES = (
     "SELECT n.node_id AS node_id, {subject} AS subject, b.kind AS kind, b.text AS text,"
     f" n.start_ms AS at_ms, {_GROUP} AS claim_group, v.version AS version,"
     " coalesce(json_extract(v.generation, '$.model'), '') AS model,"
-    " b.position AS position FROM nodes n"
+    " b.position AS position, '' AS session_name FROM nodes n"
     " JOIN node_versions v ON v.node_id = n.node_id AND (v.id = n.latest_id"
     " OR v.id = (SELECT max(l.id) FROM node_versions l WHERE l.node_id = n.node_id"
     " AND l.is_by_model AND l.rejection <> '' AND l.id > n.latest_id))"
@@ -89,7 +36,9 @@ _LINES = (
 _SESSION_FACTS = (
     "SELECT s.agent || ':' || s.name AS node_id, s.agent || ':' || s.name AS subject,"
     " {kind} AS kind, {text} AS text, s.updated_ms AS at_ms, 4 AS claim_group,"
-    " 0 AS version, '' AS model, {position} AS position FROM sessions s {join}"
+    " 0 AS version, '' AS model, {position} AS position,"
+    " coalesce(nullif(s.own_name, ''), s.work_name) AS session_name"
+    " FROM sessions s {join}"
     " WHERE {condition}"
 )
 
@@ -109,7 +58,8 @@ _OPEN_ENDS = _SESSION_FACTS.format(
 _JUDGED = (
     "SELECT CASE WHEN j.kind IN ('state', 'left open') THEN j.subject ELSE j.node_id"
     " END, j.subject, j.kind, j.text, n.start_ms,"
-    " CASE WHEN j.is_by_model THEN 3 ELSE 4 END, 0, '', 0 FROM current_judgements j"
+    " CASE WHEN j.is_by_model THEN 3 ELSE 4 END, 0, '', 0, ''"
+    " FROM current_judgements j"
     " JOIN nodes n ON n.node_id = j.node_id"
     " LEFT JOIN node_versions v ON v.id = n.latest_id WHERE 1"
 )
@@ -146,6 +96,7 @@ def _claims(query: AuditQuery) -> tuple[str, list[object]]:
     return (
         "SELECT c.node_id, c.subject, c.kind, coalesce(j.text, c.text) AS claim_text,"
         " c.at_ms, min(c.claim_group) AS claim_group, c.version, c.model, c.position,"
+        " c.session_name,"
         " j.ruling, coalesce(j.words, '') AS words"
         f" FROM ({' UNION ALL '.join(parts)}) c"
         " LEFT JOIN current_judgements j ON j.subject = c.subject AND j.kind = c.kind"
@@ -160,9 +111,9 @@ def list_claims(query: AuditQuery, limit: int, offset: int = 0) -> list[ClaimRow
     latest."""
     claims, values = _claims(query)
     rows = fetch(
-        "SELECT node_id, kind, claim_text, at_ms, claim_group, version, ruling, words"
-        f" FROM ({claims}) ORDER BY ruling IS NOT NULL, claim_group, at_ms DESC,"
-        " node_id, position LIMIT ? OFFSET ?",
+        "SELECT node_id, kind, claim_text, at_ms, claim_group, version, ruling, words,"
+        f" session_name FROM ({claims}) ORDER BY ruling IS NOT NULL, claim_group,"
+        " at_ms DESC, node_id, position LIMIT ? OFFSET ?",
         *values,
         limit,
         offset,
@@ -176,21 +127,10 @@ def list_claims(query: AuditQuery, limit: int, offset: int = 0) -> list[ClaimRow
             ClaimGroup(group),
             version,
             Ruling(ruling) if ruling else None,
-            words,
+            *words,
         )
-        for node_id, kind, text, at_ms, group, version, ruling, words in rows
+        for node_id, kind, text, at_ms, group, version, ruling, *words in rows
     ]
-
-
-@dataclass(frozen=True, slots=True)
-class ClaimCount:
-    """How many claims are alike."""
-
-    group: ClaimGroup
-    kind: str
-    model: str
-    ruling: Ruling | None
-    count: int
 
 
 def count_claims(query: AuditQuery) -> Sequence[ClaimCount]:

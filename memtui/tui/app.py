@@ -71,6 +71,7 @@ class MemtuiApp(App[str | MemtuiError], workers.Loader):
         "import_histories",
         "show_hooks",
         "show_skipped",
+        "show_audit",
         "show_calendar",
         "show_settings",
         "show_jobs",
@@ -321,6 +322,18 @@ class MemtuiApp(App[str | MemtuiError], workers.Loader):
 
         if self._can_show(SessionsScreen):
             self.show_screen(SessionsScreen(self.scope))
+
+    def action_show_audit(self) -> None:
+        """Audit what is selected on this screen, or else all."""
+        from memtui.tui.screens.audit import AuditScreen
+        from memtui.tui.screens.session_actions import SessionActions
+
+        if not self._can_show(AuditScreen):
+            return
+        name, title = "", "All claims"
+        if isinstance(self.screen, SessionActions):
+            name, title = self.screen.audited
+        self.show_screen(AuditScreen(name, title, self.scope))
 
     def action_show_settings(self) -> None:
         from memtui.tui.screens.settings import SettingsScreen

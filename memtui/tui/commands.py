@@ -60,6 +60,7 @@ PERIODS = "in the contents and the calendar (c)"
 PAGES = "on any session, in the contents and the calendar (c)"
 LISTS = "in the sessions (s), a session or the settings (,)"
 LIST, JOBS, SKIPPED = "in the sessions (s)", "in the jobs (w)", "in skipped input (Q)"
+AUDIT = "in the audit (A)"
 HOOKS, IMPORT = "in the hooks (H)", "in the import (i)"
 
 FINDING = (
@@ -84,6 +85,13 @@ FINDING = (
         "s",
         "List all sessions, and read one.",
         label="sessions",
+        in_footer=True,
+    ),
+    Command(
+        "show_audit",
+        "A",
+        "Judge the claims of this page and of all below it, the worst first.",
+        label="audit",
         in_footer=True,
     ),
     Command("find_here", "slash", label="find", where=LISTS),
@@ -187,6 +195,42 @@ READING = (
         "R",
         "Ask a model for a new version, before its scheduled work.",
         where=NODES,
+    ),
+    Command(
+        "accept", "a", "Say that this claim is right.", where=AUDIT
+    ),
+    Command(
+        "reject",
+        "x",
+        "Reject this claim: it is shown nowhere any more; x again gives a reason.",
+        where=AUDIT,
+    ),
+    Command(
+        "correct",
+        "E",
+        "Write what this claim should say; it is marked as yours.",
+        where=AUDIT,
+    ),
+    Command(
+        "move_source",
+        "m",
+        "Choose another message as the source of this claim.",
+        label="other source",
+        where=AUDIT,
+    ),
+    Command(
+        "undo_judgement",
+        "u",
+        "Take back what was said of this claim, or the last judgement.",
+        label="undo",
+        where=AUDIT,
+    ),
+    Command(
+        "filter_claims",
+        "f",
+        "Choose which claims are listed: weak ones, facts, those of a model.",
+        label="which claims",
+        where=AUDIT,
     ),
     Command(
         "next_prompt",

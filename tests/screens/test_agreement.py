@@ -33,6 +33,8 @@ from tests.screens import help_text
 PATH = screens.__path__
 
 OPENED: dict[str, Sequence[str]] = {
+    "AuditScreen": ("A",),
+    "ClaimFilterScreen": ("A", "f"),
     "ContentsScreen": (),
     "CalendarScreen": ("c",),
     "DateScreen": ("g",),
@@ -43,6 +45,7 @@ OPENED: dict[str, Sequence[str]] = {
     "HelpScreen": ("question_mark",),
     "HooksScreen": ("H",),
     "JobsScreen": ("w",),
+    "LineScreen": ("A", "E"),
     "QuarantineScreen": ("Q",),
     "ReaderScreen": ("s", "enter"),
     "RenameScreen": ("T",),
@@ -51,6 +54,7 @@ OPENED: dict[str, Sequence[str]] = {
     "SettingScreen": ("comma", "enter"),
     "SettingsScreen": ("comma",),
     "SearchScreen": ("slash",),
+    "SourceScreen": ("s", "A", "down", "m"),
     "VersionsScreen": ("v",),
     "WelcomeScreen": ("i",),
 }
@@ -263,7 +267,7 @@ async def test_idle_key_says_that_it_does_nothing(
     ("key", "places"),
     [
         ("g", "in the contents and the calendar (c)"),
-        ("u", "in the contents and versions"),
+        ("u", "in the contents and versions or in the audit (A)"),
         ("slash", "in the sessions (s), a session or the settings (,)"),
     ],
 )

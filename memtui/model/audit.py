@@ -1,0 +1,70 @@
+"""The claims of summaries as an audit lists them."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import IntEnum
+
+from memtui.model.filters import ALL, Scope
+from memtui.model.judgements import Ruling
+
+
+class ClaimGroup(IntEnum):
+    """Groups of claims, the worst first."""
+
+    WITHHELD = 0
+    WEAK = 1
+    REJECTED_VERSION = 2
+    """It is in a version by a model that was rejected."""
+    BY_MODEL = 3
+    FACT = 4
+    """It is a quotation, or says what calls did."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditQuery:
+    """The claims that are listed."""
+
+    scope: Scope = ALL
+    start_ms: int = 0
+    end_ms: int = 2**62
+    session: str = ""
+    """Only this session, as ``agent:id``."""
+    groups: frozenset[ClaimGroup] = frozenset(ClaimGroup)
+    kind: str = ""
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimRow:
+    """A claim in a list."""
+
+    node_id: str
+    """Its segment or period; the session as ``agent:id`` for its state and open
+    ends."""
+    kind: str
+    text: str
+    """Its wording before any correction."""
+    at: datetime
+    group: ClaimGroup
+    version: int
+    """The version that has it; 0 for none."""
+    ruling: Ruling | None
+    words: str
+    """The wording of a correction; else ""."""
+    session_name: str = ""
+    """The name of the session, if it is about a whole one."""
+
+    @property
+    def is_judged(self) -> bool:
+        return self.ruling is not None
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimCount:
+    """How many claims are alike."""
+
+    group: ClaimGroup
+    kind: str
+    model: str
+    ruling: Ruling | None
+    count: int

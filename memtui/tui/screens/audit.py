@@ -1,0 +1,574 @@
+"""The audit: claims of summaries as a list, the worst first, with their sources.
+
+A key says of the selected claim that it is right, wrong, or what it should say, and the
+cursor goes on to the next one.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime, tzinfo
+from functools import partial
+from typing import ClassVar
+
+from rich.cells import cell_len
+from textual import getters, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Vertical
+from textual.content import Content
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+from memtui.model import calendar
+from memtui.model.audit import AuditQuery, ClaimGroup, ClaimRow
+from memtui.model.events import Event
+from memtui.model.filters import Scope
+from memtui.model.judgements import Judgement, Ruling
+from memtui.model.nodes import BulletKind
+from memtui.model.quantities import plural
+from memtui.services import audit, judging, versions
+from memtui.services.audit import AuditTotals, ClaimDetails
+from memtui.services.conversation import ConversationKey
+from memtui.text import date_format
+from memtui.tui import commands, format
+from memtui.tui.messages import LeavePane, ProgressReported, SourceRequested
+from memtui.tui.screens.base import CHANGE, LAYOUTS, BaseScreen, Dialog
+from memtui.tui.screens.session_actions import ACTIONS, SessionActions
+from memtui.tui.widgets.panes import ItemList, PaneTitle
+from memtui.tui.widgets.source_pane import SourcePane
+
+GROUPS = {
+    ClaimGroup.WITHHELD: "withheld",
+    ClaimGroup.WEAK: "weak",
+    ClaimGroup.REJECTED_VERSION: "in rejected versions",
+    ClaimGroup.BY_MODEL: "by a model",
+    ClaimGroup.FACT: "quotations and facts",
+}
+
+_MARKS = {
+    ClaimGroup.WITHHELD: (format.UNSUPPORTED, "$error"),
+    ClaimGroup.WEAK: (format.WEAK, "$warning"),
+    ClaimGroup.REJECTED_VERSION: (format.UNSUPPORTED, "$context"),
+    ClaimGroup.BY_MODEL: (format.SUPPORTED, "$context"),
+    ClaimGroup.FACT: (" ", ""),
+}
+"""The mark of a group, and its color."""
+
+WHEN_CELLS = 11
+"""The width of the column with the day, or with what was said of a claim."""
+
+NOTHING = "Nothing to audit here yet. Summaries are made while memtui runs."
+NO_MATCH = "No claim is left with this filter. Press f to choose another one."
+PLACEHOLDER = "The selected claim is shown here."
+
+
+class ClaimList(ItemList[ClaimRow]):
+    """Moves through the claims."""
+
+    BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
+        open="Open the session at the source of this claim."
+    )
+    HELP_TITLE = "In the list of claims"
+
+    def __init__(self, zone: tzinfo, now: Callable[[], datetime]) -> None:
+        super().__init__(id="claims")
+        self._zone, self._now = zone, now
+
+    def show(self, rows: Sequence[ClaimRow]) -> None:
+        items = {_name(row): row for row in rows}
+        options = [Option(self._draw(row), id=name) for name, row in items.items()]
+        self.show_items(items, options)
+
+    def replace_row(self, row: ClaimRow) -> None:
+        name = _name(row)
+        if name in self.items:
+            self.items[name] = row
+            self.replace_option_prompt(name, self._draw(row))
+
+    def go_on(self) -> None:
+        """Go to the next claim without a judgement, if there is one below."""
+        here = self.highlighted
+        rows = list(self.items.values())
+        if here is not None:
+            below = range(here + 1, len(rows))
+            self.highlighted = next((i for i in below if not rows[i].is_judged), here)
+
+    def _draw(self, row: ClaimRow) -> Content:
+        mark, style = _MARKS[row.group]
+        label = "" if row.kind in ("", BulletKind.OUTCOME) else f"{row.kind}: "
+        text = Content.styled(label, "$context")
+        text += " ".join((row.words or row.text).split())
+        if row.session_name:
+            text += Content.styled(f" — {row.session_name}", "$context")
+        when = date_format.near_day(
+            calendar.local_day(row.at, self._zone),
+            calendar.local_day(self._now(), self._zone),
+        )
+        if row.ruling:
+            mark, style, when = " ", "", row.ruling.value
+            text = text.stylize_before("$context")
+        when = f"{when:<{WHEN_CELLS}} "
+        when_style = "$accent" if row.ruling else "$context"
+        return Content.assemble((f"{mark} ", style), (when, when_style)) + text
+
+
+def _name(row: ClaimRow) -> str:
+    return f"{row.node_id} {row.kind} {row.text}"
+
+
+def describe_totals(totals: AuditTotals) -> str:
+    """Return how much of an audit is done: "23 of 140 judged · ✓ 88 · ~ 31 · ✗ 21"."""
+    if not totals.total:
+        return ""
+    groups = totals.groups
+    withheld = groups[ClaimGroup.WITHHELD] + groups[ClaimGroup.REJECTED_VERSION]
+    supported = groups[ClaimGroup.BY_MODEL] + groups[ClaimGroup.FACT]
+    counts = (
+        (format.SUPPORTED, supported),
+        (format.WEAK, groups[ClaimGroup.WEAK]),
+        (format.UNSUPPORTED, withheld),
+    )
+    marks = [f"{mark} {count:,}" for mark, count in counts if count]
+    return " · ".join([f"{totals.judged:,} of {totals.total:,} judged", *marks])
+
+
+def draw_claim(details: ClaimDetails, zone: tzinfo, now: datetime) -> Content:
+    """Draw a claim, with what its source lacks underlined, and what was said of it."""
+    bullet = details.bullet
+    label = bullet.labelled.removesuffix(bullet.text)
+    text = Content(" ".join(bullet.text.split()))
+    for word in bullet.verdict.features.missing:
+        start = text.plain.lower().find(word.lower())
+        if start >= 0:
+            text = text.stylize("underline $error", start, start + len(word))
+    why = (
+        "" if details.history or details.event_id else versions.explain_verdict(bullet)
+    )
+    parts = [details.title, details.model, why]
+    lines = [
+        Content.styled(label, "$context") + text,
+        Content.styled(" · ".join(filter(None, parts)), "$context"),
+        *(_draw_judgement(judgement, zone, now) for judgement in details.history[:3]),
+    ]
+    return Content("\n").join(lines)
+
+
+def _draw_judgement(judgement: Judgement, zone: tzinfo, now: datetime) -> Content:
+    author = "" if judgement.author == "you" else f" by {judgement.author}"
+    at = date_format.near_moment(judgement.at, now, zone) if judgement.at else ""
+    before = f": “{judgement.claim.text}” before" if judgement.words else ""
+    reason = f" — {judgement.reason}" if judgement.reason else ""
+    head = Content.styled(f"{judgement.ruling}{author}", "$accent")
+    return head + Content.styled(f" {at}{before}{reason}", "$context")
+
+
+class AuditScreen(SessionActions[None], BaseScreen[None]):
+    """Lists claims, and shows the selected one with its source."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *commands.bindings(
+            "accept",
+            "reject",
+            "correct",
+            "move_source",
+            "undo_judgement",
+            "filter_claims",
+            in_footer=True,
+            back="Go back to the list, or leave it.",
+        ),
+        *commands.bindings(
+            "next_source",
+            "previous_source",
+            "more_context",
+            "less_context",
+            "next_pane",
+            "previous_pane",
+            *ACTIONS,
+            regenerate="Ask a model for a new version of this page.",
+            copy="Copy this quote with its source.",
+        ),
+    ]
+    HORIZONTAL_BREAKPOINTS = LAYOUTS
+    FILTERS_BY_SCOPE = True
+
+    _list = getters.query_one(ClaimList)
+    _source = getters.query_one(SourcePane)
+
+    def __init__(self, name: str, title: str, scope: Scope) -> None:
+        """Make the screen.
+
+        Args:
+            name: The node or session (``agent:id``) to audit; "" for all.
+            title: Its title.
+            scope: The scope of the app.
+        """
+        super().__init__()
+        self._audited, self._audited_title = name, title
+        self._query = AuditQuery(scope)
+        self._details: ClaimDetails | None = None
+        self._grip = 0
+        self._last: ClaimRow | None = None  # The claim that was judged last.
+
+    def compose_body(self) -> ComposeResult:
+        with Container(id="panes"):
+            with Vertical(id="list-pane"):
+                yield PaneTitle(self._audited_title)
+                yield ClaimList(self.zone, self.now)
+                yield Static(id="nothing", markup=False)
+            with Vertical(id="detail-pane"):
+                yield PaneTitle("Claim")
+                yield Static(id="claim", markup=False)
+                yield SourcePane(id="source")
+
+    def on_mount(self) -> None:
+        self._list.focus()
+        self.reload()
+
+    # The list
+
+    def reload(self) -> None:
+        self.load(self._read, self._show, "claims")
+
+    def _read(self) -> tuple[list[ClaimRow], AuditTotals]:
+        query = self._query
+        if self._audited:
+            query = audit.narrow(query, self._audited, self.zone)
+        return audit.list_claims(query), audit.count_claims(query)
+
+    def _show(self, read: tuple[list[ClaimRow], AuditTotals]) -> None:
+        rows, totals = read
+        self.remove_class("-empty")
+        self._list.show(rows)
+        self._show_totals(totals)
+        if not rows:
+            is_filtered = self._query != AuditQuery(self._query.scope)
+            self.show_instead(NO_MATCH if is_filtered else NOTHING)
+        self._show_selected()
+
+    def _show_totals(self, totals: AuditTotals) -> None:
+        title = self.query_one("#list-pane PaneTitle", PaneTitle)
+        title.show(self._audited_title, describe_totals(totals))
+
+    def show_scope(self, scope: Scope) -> None:
+        self._query = replace(self._query, scope=scope)
+        self.reload()
+
+    def show_progress(self, message: ProgressReported) -> None:
+        pass  # The list stays as it is while it is worked through.
+
+    def show_error(self, error: BaseException, group: str) -> None:
+        super().show_error(error, group)
+        if group == "claims":
+            self.retry_reload()
+
+    # The selected claim
+
+    @on(OptionList.OptionHighlighted)
+    def _show_selected(self) -> None:
+        row = self._list.current
+        if row is None:
+            self._details = None
+            self.query_one("#claim", Static).update(PLACEHOLDER)
+            self._source.clear()
+        else:
+            read = partial(audit.read_claim, row)
+            self.load(read, partial(self._show_claim, row), "claim")
+
+    def _show_claim(self, row: ClaimRow, details: ClaimDetails | None) -> None:
+        if row != self._list.current:
+            return
+        self._details, self._grip = details, 0
+        claim = self.query_one("#claim", Static)
+        if details is None:
+            claim.update("This claim does not exist any more.")
+            self._source.clear()
+            return
+        claim.update(draw_claim(details, self.zone, self.now()))
+        self._show_source()
+
+    def _show_source(self) -> None:
+        details = self._details
+        if details is None:
+            return
+        grip_ids = details.bullet.grip_ids
+        if not grip_ids and details.event_id:
+            self._source.request(SourceRequested(event_id=details.event_id))
+            return
+        self._source.request(
+            SourceRequested(
+                why_none="" if grip_ids else "Nothing was found that supports it.",
+                grip_id=grip_ids[self._grip] if grip_ids else "",
+                number=self._grip + 1,
+                total=len(grip_ids),
+                verdict=details.bullet.verdict if grip_ids else None,
+                node_id=details.page,
+                bullet=1,
+            )
+        )
+
+    def action_next_source(self) -> None:
+        self._step_source(1)
+
+    def action_previous_source(self) -> None:
+        self._step_source(-1)
+
+    def _step_source(self, by: int) -> None:
+        grip_ids = self._details.bullet.grip_ids if self._details else ()
+        if 0 <= self._grip + by < len(grip_ids):
+            self._grip += by
+            self._show_source()
+        else:
+            self.notify("There is no other source of this claim.")
+
+    def action_more_context(self) -> None:
+        self._source.change_context(more=True)
+
+    def action_less_context(self) -> None:
+        self._source.change_context(more=False)
+
+    @on(OptionList.OptionSelected)
+    def open_session(self) -> None:
+        self._source.action_open()
+
+    @property
+    def selected_session(self) -> ConversationKey | None:
+        session = self._source.expansion.session
+        return ConversationKey(session.agent, session.session_id) if session else None
+
+    def show_renamed(self) -> None:
+        self._show_selected()
+
+    def action_copy(self) -> None:
+        if citation := self._source.citation():
+            self.copy(citation)
+        else:
+            self.notify("There is no source to copy.")
+
+    # Judgements
+
+    def action_accept(self) -> None:
+        self._judge(Ruling.ACCEPTED)
+
+    def action_reject(self) -> None:
+        """Reject the claim; of one that is rejected already, ask for the reason."""
+        row = self._list.current
+        if row is not None and row.ruling is Ruling.REJECTED:
+            ask = LineScreen("", "Why it is wrong. Enter saves it.")
+            self.memtui.ask(ask, lambda why: self._judge(Ruling.REJECTED, reason=why))
+        else:
+            self._judge(Ruling.REJECTED)
+
+    def action_correct(self) -> None:
+        if (row := self._list.current) is not None:
+            hint = "What it should say. Enter saves it; it is marked as yours."
+            ask = LineScreen(row.words or row.text, hint)
+            self.memtui.ask(
+                ask, lambda words: self._judge(Ruling.CORRECTED, words=words)
+            )
+
+    def action_move_source(self) -> None:
+        if (details := self._details) is None or self._list.current is None:
+            return
+
+        def ask(events: Sequence[Event]) -> None:
+            if events:
+                screen = SourceScreen(events, self.zone)
+                self.memtui.ask(
+                    screen, lambda name: self._judge(Ruling.MOVED, event_id=name)
+                )
+            else:
+                self.notify("No other message has words of this claim.")
+
+        read = partial(judging.list_sources, details.page, details.bullet)
+        self.load(read, ask, CHANGE)
+
+    def _judge(self, ruling: Ruling, **details: str) -> None:
+        row = self._list.current
+        if row is None:
+            self.notify("There is no claim to judge.")
+            return
+        done = partial(self._show_judged, row)
+        self.execute(partial(_judge, row, ruling, self.now(), details), done, CHANGE)
+
+    def _show_judged(self, row: ClaimRow, judgement: Judgement) -> None:
+        self._last = replace(row, ruling=judgement.ruling, words=judgement.words)
+        self._list.replace_row(self._last)
+        current = self._list.current
+        if current is not None and _name(current) == _name(row):
+            self._list.go_on()
+            if self._list.current == self._last:
+                self._show_selected()
+        self._read_totals()
+
+    def _read_totals(self) -> None:
+        self.load(lambda: self._read()[1], self._show_totals, "totals")
+
+    def action_undo_judgement(self) -> None:
+        """Take back what was said of this claim, or else the last judgement."""
+        row = self._list.current
+        row = row if row is not None and row.is_judged else self._last
+        if row is None:
+            self.notify("Nothing was judged here.")
+            return
+        undo = partial(_undo, row, self.now())
+        self.execute(undo, partial(self._show_undone, row), CHANGE)
+
+    def _show_undone(self, row: ClaimRow, before: ClaimRow) -> None:
+        self._last = None
+        self._list.replace_row(before)
+        name = _name(row)
+        if name in self._list.items:
+            self._list.highlighted = self._list.get_option_index(name)
+        self._show_selected()
+        self._read_totals()
+
+    def action_regenerate(self) -> None:
+        row = self._list.current
+        if row is None or not row.version:
+            self.notify("There is no summary to make again here.")
+            return
+
+        def done(_: object) -> None:
+            self.notify(f"Requested. {self.memtui.rewrite_forecast().message}")
+
+        request = partial(versions.request, row.node_id, self.now())
+        self.execute(request, done, CHANGE)
+
+    # Filter and panes
+
+    def action_filter_claims(self) -> None:
+        """Choose which claims are listed."""
+
+        def read() -> AuditTotals:
+            query = AuditQuery(self._query.scope)
+            if self._audited:
+                query = audit.narrow(query, self._audited, self.zone)
+            return audit.count_claims(query)
+
+        def ask(totals: AuditTotals) -> None:
+            self.memtui.ask(ClaimFilterScreen(totals, self._query), self._set_query)
+
+        self.load(read, ask, CHANGE)
+
+    def _set_query(self, query: AuditQuery) -> None:
+        self._query = query
+        self.reload()
+
+    def action_next_pane(self) -> None:
+        pane = self._source.query_one("DetailPane")
+        (pane if self._list.has_focus else self._list).focus()
+
+    action_previous_pane = action_next_pane
+
+    @on(LeavePane)
+    def action_back(self) -> None:
+        if self.focused in (None, self._list):
+            self.action_leave()
+        else:
+            self._list.focus()
+
+
+def _judge(
+    row: ClaimRow, ruling: Ruling, now: datetime, details: dict[str, str]
+) -> Judgement:
+    claim = audit.find_claim(row)
+    return judging.judge(claim.page, claim.bullet, ruling, now, **details)
+
+
+def _undo(row: ClaimRow, now: datetime) -> ClaimRow:
+    """Take the judgement about a claim back; return its row as it is then."""
+    judgement = audit.find_claim(row).bullet.judgement
+    if judgement is not None:
+        judging.undo(judgement, now)
+    before = audit.find_claim(row).bullet.judgement
+    ruling, words = (before.ruling, before.words) if before else (None, "")
+    return replace(row, ruling=ruling, words=words)
+
+
+# Dialogs
+
+
+class LineScreen(Dialog[str]):
+    """Returns a line of text."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "submit", "save it", key_display="enter", priority=True),
+        Binding("escape", "leave", "back"),
+    ]
+
+    def __init__(self, text: str, hint: str) -> None:
+        super().__init__()
+        self._text, self._hint = text, hint
+
+    def compose_dialog(self) -> ComposeResult:
+        with Vertical():
+            yield Input(self._text, compact=True, select_on_focus=False)
+            yield Static(self._hint, classes="hint", markup=False)
+
+    @on(Input.Submitted)
+    def submit(self, event: Input.Submitted) -> None:
+        text = event.value.strip()
+        self.dismiss(text if text != self._text else None)
+
+
+class SourceScreen(Dialog[str]):
+    """Returns the id of the message to link a claim to."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "back"),
+    ]
+
+    def __init__(self, events: Sequence[Event], zone: tzinfo) -> None:
+        super().__init__()
+        self._events, self._zone = events, zone
+
+    def compose_dialog(self) -> ComposeResult:
+        with Vertical():
+            yield Static("Which message says it?", markup=False)
+            yield OptionList(*map(self._draw, self._events), compact=True)
+
+    def _draw(self, event: Event) -> Option:
+        time = date_format.clock(event.timestamp, self._zone)
+        head = Content.styled(f"{time} {format.speaker(event)}  ", "$context")
+        room = max(20, 74 - cell_len(head.plain))
+        return Option(head + format.shorten(" ".join(event.text.split()), room))
+
+    @on(OptionList.OptionSelected)
+    def choose(self, event: OptionList.OptionSelected) -> None:
+        self.dismiss(self._events[event.option_index].event_id)
+
+
+class ClaimFilterScreen(Dialog[AuditQuery]):
+    """Returns the query of the claims to list."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", "back"),
+    ]
+
+    def __init__(self, totals: AuditTotals, query: AuditQuery) -> None:
+        super().__init__()
+        everything = AuditQuery(query.scope)
+        self._choices = [(everything, f"all {plural(totals.total, 'claim')}")]
+        for group, label in GROUPS.items():
+            if count := totals.groups[group]:
+                narrowed = replace(everything, groups=frozenset([group]))
+                self._choices.append((narrowed, f"{label}  {count:,}"))
+        for kind, count in totals.kinds.most_common():
+            label = kind or "lines about periods"
+            if kind:
+                narrowed = replace(everything, kind=kind)
+                self._choices.append((narrowed, f"kind: {label}  {count:,}"))
+        for model, count in totals.models.most_common():
+            narrowed = replace(everything, model=model)
+            self._choices.append((narrowed, f"model: {model}  {count:,}"))
+
+    def compose_dialog(self) -> ComposeResult:
+        with Vertical():
+            yield Static("Which claims?", markup=False)
+            yield OptionList(
+                *(Option(Content(label)) for _, label in self._choices), compact=True
+            )
+
+    @on(OptionList.OptionSelected)
+    def choose(self, event: OptionList.OptionSelected) -> None:
+        self.dismiss(self._choices[event.option_index][0])

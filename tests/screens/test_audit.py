@@ -1,0 +1,169 @@
+"""The audit: claims are listed with their sources, and judged by one key each."""
+
+import pytest
+from textual.content import Content
+from textual.pilot import Pilot
+from textual.widgets import Static
+
+from memtui.errors import MemtuiError
+from memtui.model.judgements import Ruling
+from memtui.services import browse
+from memtui.store import database, judgements
+from memtui.tui.app import MemtuiApp
+from memtui.tui.screens.audit import AuditScreen, ClaimFilterScreen, ClaimList
+from memtui.tui.widgets.panes import PaneTitle
+from memtui.tui.widgets.source_pane import SourcePane
+from memtui.workspace import Workspace
+from tests import model_versions
+from tests.pilots import AppOf, Compare, Settle, press, steps
+
+SIZES = [(80, 24), (120, 36), (200, 60)]
+DAY = "toc:day:2024-01-18"
+
+
+@pytest.fixture
+def audited(full_workspace: Workspace) -> Workspace:
+    """A day has a weak and a withheld line of a model."""
+    held = (model_versions.unsupported_bullet("The moon was counted"),)
+    model_versions.add_model_version(
+        DAY, "One", held=held, with_weak="42 sessions in payments.py"
+    )
+    return full_workspace
+
+
+def list_of(pilot: Pilot[str | MemtuiError]) -> ClaimList:
+    return pilot.app.screen.query_one(ClaimList)
+
+
+def rulings() -> list[tuple[str, Ruling, str]]:
+    with database.connection():
+        rows = judgements.list_current()
+    return [(row.claim.text, row.ruling, row.words) for row in rows]
+
+
+def claim_shown(pilot: Pilot[str | MemtuiError]) -> str:
+    visual = pilot.app.screen.query_one("#claim", Static).visual
+    assert isinstance(visual, Content)
+    return visual.plain
+
+
+@pytest.mark.journey
+async def test_claims_are_judged_by_one_key_each(
+    audited: Workspace, app_of: AppOf, settle: Settle
+) -> None:
+    app = app_of(audited)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, "home", "A")
+        claims = list_of(pilot)
+        texts = [row.text for row in claims.items.values()]
+        # The worst come first.
+        assert texts[:2] == ["The moon was counted", "42 sessions in payments.py"]
+        total = len(texts)
+        title = app.screen.query_one("#list-pane PaneTitle", PaneTitle)
+        assert title.info.startswith(f"0 of {total} judged")
+        await press(pilot, settle, "x")
+        assert "payments.py" in claim_shown(pilot)
+        await press(pilot, settle, *"aaaa")
+        assert title.info.startswith(f"5 of {total} judged")
+        assert [ruling for _, ruling, _ in reversed(rulings())] == [
+            Ruling.REJECTED,
+            *[Ruling.ACCEPTED] * 4,
+        ]
+        # What was judged last is taken back, and is selected again.
+        await press(pilot, settle, "u")
+        assert len(rulings()) == 4
+        assert claims.current is not None and claims.current.text == texts[4]
+
+
+async def test_fifty_claims_take_fifty_keys(
+    audited: Workspace, app_of: AppOf, settle: Settle
+) -> None:
+    app = app_of(audited)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, "s", "A", "escape", "escape", "A")
+        claims = list_of(pilot)
+        number = min(50, len(claims.items))
+        for _ in range(number):
+            await pilot.press("a")
+        await settle(pilot)
+        assert len(rulings()) == number
+
+
+async def test_line_is_corrected_and_reason_given(
+    audited: Workspace, app_of: AppOf, settle: Settle
+) -> None:
+    app = app_of(audited)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, "home", "A", "E")
+        await press(pilot, settle, "ctrl+u", *"Moons", "enter")
+        assert rulings() == [("The moon was counted", Ruling.CORRECTED, "Moons")]
+        await press(pilot, settle, "home", "x", "home", "x", *"no moon", "enter")
+        with database.connection():
+            (judgement,) = judgements.list_current()
+        assert (judgement.ruling, judgement.reason) == (Ruling.REJECTED, "no moon")
+        node = browse.get_node(DAY)
+        assert node is not None
+        assert not any("Moons" in bullet.text for bullet in node.bullets)
+
+
+async def test_filter_lists_claims_of_a_kind(
+    audited: Workspace, app_of: AppOf, settle: Settle
+) -> None:
+    app = app_of(audited)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, "home", "A", "f")
+        assert isinstance(app.screen, ClaimFilterScreen)
+        await press(pilot, settle, "down", "down", "enter")
+        assert [row.text for row in list_of(pilot).items.values()] == [
+            "42 sessions in payments.py"
+        ]
+
+
+async def test_fact_leads_to_what_shows_it(app: MemtuiApp, settle: Settle) -> None:
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, "s", "A")
+        assert claim_shown(pilot).startswith("state: done")
+        source = app.screen.query_one(SourcePane)
+        (event,) = source.expansion.excerpt_events
+        assert event.event_type == "tool_result"
+
+
+async def test_another_message_becomes_the_source(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, "s", "A", "down", "m", "enter")
+        ((_, ruling, _),) = rulings()
+        assert ruling is Ruling.MOVED
+
+
+async def test_empty_audit_says_what_to_do(
+    workspace: Workspace, app_of: AppOf, settle: Settle
+) -> None:
+    app = app_of(workspace)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, "escape", "A")
+        assert isinstance(app.screen, AuditScreen)
+        await press(pilot, settle, "a", "x", "u", "m", "E", "R")
+        assert "Nothing to audit" in str(
+            app.screen.query_one("#nothing", Static).visual
+        )
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_audit_picture(
+    audited: Workspace,
+    app_of: AppOf,
+    snap_compare: Compare,
+    settle: Settle,
+    size: tuple[int, int],
+) -> None:
+    run = steps(settle, "home", "A", "x")
+    assert snap_compare(app_of(audited), terminal_size=size, run_before=run)
