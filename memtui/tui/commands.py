@@ -196,9 +196,7 @@ READING = (
         "Ask a model for a new version, before its scheduled work.",
         where=NODES,
     ),
-    Command(
-        "accept", "a", "Say that this claim is right.", where=AUDIT
-    ),
+    Command("accept", "a", "Say that this claim is right.", where=AUDIT),
     Command(
         "reject",
         "x",
