@@ -225,7 +225,7 @@ READING = (
     ),
     Command(
         "filter_claims",
-        "f",
+        "K",
         "Choose which claims are listed: weak ones, facts, those of a model.",
         label="which claims",
         where=AUDIT,

@@ -34,7 +34,7 @@ PATH = screens.__path__
 
 OPENED: dict[str, Sequence[str]] = {
     "AuditScreen": ("A",),
-    "ClaimFilterScreen": ("A", "f"),
+    "ClaimFilterScreen": ("A", "K"),
     "ContentsScreen": (),
     "CalendarScreen": ("c",),
     "DateScreen": ("g",),

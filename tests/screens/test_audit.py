@@ -115,7 +115,7 @@ async def test_filter_lists_claims_of_a_kind(
     app = app_of(audited)
     async with app.run_test(size=(120, 36)) as pilot:
         await settle(pilot)
-        await press(pilot, settle, "home", "A", "f")
+        await press(pilot, settle, "home", "A", "K")
         assert isinstance(app.screen, ClaimFilterScreen)
         await press(pilot, settle, "down", "down", "enter")
         assert [row.text for row in list_of(pilot).items.values()] == [

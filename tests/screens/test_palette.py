@@ -23,8 +23,12 @@ TWINS = (
     {"next_source", "next_match"},
     {"previous_source", "previous_match"},
     {"retry", "toggle_thinking"},
+    {"retry_all", "accept"},
+    {"run_now", "reject"},
+    {"show_withheld", "undo_judgement"},
+    {"open_demo", "toggle_card"},
 )
-"""Commands that share a key because they mean the same, each in its own place."""
+"""Commands that share a key, each in a place of its own."""
 
 
 def test_key_has_one_meaning() -> None:

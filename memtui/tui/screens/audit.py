@@ -58,7 +58,7 @@ WHEN_CELLS = 11
 """The width of the column with the day, or with what was said of a claim."""
 
 NOTHING = "Nothing to audit here yet. Summaries are made while memtui runs."
-NO_MATCH = "No claim is left with this filter. Press f to choose another one."
+NO_MATCH = "No claim is left with this filter. Press K to choose another one."
 PLACEHOLDER = "The selected claim is shown here."
 
 
