@@ -328,12 +328,10 @@ class MemtuiApp(App[str | MemtuiError], workers.Loader):
         from memtui.tui.screens.audit import AuditScreen
         from memtui.tui.screens.session_actions import SessionActions
 
-        if not self._can_show(AuditScreen):
-            return
-        name, title = "", "All claims"
-        if isinstance(self.screen, SessionActions):
-            name, title = self.screen.audited
-        self.show_screen(AuditScreen(name, title, self.scope))
+        if self._can_show(AuditScreen):
+            screen = self.screen
+            name = screen.page_id if isinstance(screen, SessionActions) else ""
+            self.show_screen(AuditScreen(name, self.scope))
 
     def action_show_settings(self) -> None:
         from memtui.tui.screens.settings import SettingsScreen

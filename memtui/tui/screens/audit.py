@@ -21,6 +21,7 @@ from textual.widgets.option_list import Option
 
 from memtui.model import calendar
 from memtui.model.audit import AuditQuery, ClaimGroup, ClaimRow
+from memtui.model.calendar import TocLevel
 from memtui.model.events import Event
 from memtui.model.filters import Scope
 from memtui.model.judgements import Judgement, Ruling
@@ -162,6 +163,14 @@ def _draw_judgement(judgement: Judgement, zone: tzinfo, now: datetime) -> Conten
     return head + Content.styled(f" {at}{before}{reason}", "$context")
 
 
+def _describe(name: str) -> str:
+    try:
+        is_segment = calendar.period(name).level is TocLevel.SEGMENT
+    except ValueError:
+        is_segment = True
+    return "this session" if is_segment else calendar.title(name)
+
+
 class AuditScreen(SessionActions[None], BaseScreen[None]):
     """Lists claims, and shows the selected one with its source."""
 
@@ -194,16 +203,11 @@ class AuditScreen(SessionActions[None], BaseScreen[None]):
     _list = getters.query_one(ClaimList)
     _source = getters.query_one(SourcePane)
 
-    def __init__(self, name: str, title: str, scope: Scope) -> None:
-        """Make the screen.
-
-        Args:
-            name: The node or session (``agent:id``) to audit; "" for all.
-            title: Its title.
-            scope: The scope of the app.
-        """
+    def __init__(self, name: str, scope: Scope) -> None:
+        """Make the screen of a node, of a session (``agent:id``), or of all."""
         super().__init__()
-        self._audited, self._audited_title = name, title
+        self._audited = name
+        self._audited_title = f"Claims · {_describe(name)}" if name else "All claims"
         self._query = AuditQuery(scope)
         self._details: ClaimDetails | None = None
         self._grip = 0
