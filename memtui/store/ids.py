@@ -52,12 +52,13 @@ ROUTE = f"CASE WHEN {IS_CLAIM} AND e.route = 'transcript' THEN 'jsonl' ELSE e.ro
 """The route of an event: what a line states counts no more than a line."""
 
 _SELECT_CONTENTS = (
-    "SELECT e.id, '', s.agent, s.name, e.type, e.role, e.subagent, e.text, e.at_ms,"
+    "SELECT e.id, '', 0, s.agent, s.name, e.type, e.role, e.subagent, e.text, e.at_ms,"
     " e.ordinal, e.source_hash, e.metadata"
     f" FROM events e JOIN sessions s ON s.id = e.session_id WHERE e.id {IN_JSON}"
-    " UNION ALL SELECT c.copy_id, e.id, s.agent, coalesce(o.name, s.name), e.type,"
-    " e.role, e.subagent, e.text, NULL, e.ordinal, e.source_hash, e.metadata"
-    " FROM source_copies c"
+    " UNION ALL SELECT c.copy_id, e.id,"
+    " c.session_id IS NULL OR c.route <> 'transcript', s.agent,"
+    " coalesce(o.name, s.name), e.type, e.role, e.subagent, e.text, NULL,"
+    " e.ordinal, e.source_hash, e.metadata FROM source_copies c"
     " JOIN events e ON e.id = c.event_id JOIN sessions s ON s.id = e.session_id"
     f" LEFT JOIN sessions o ON o.id = c.session_id WHERE c.copy_id {IN_JSON}"
 )
@@ -114,13 +115,15 @@ class _Holder(NamedTuple):
     is_claim: bool
     original: str = ""
     """The id of the stored event, if this is a copy of it."""
+    is_by_other_route: bool = False
+    """Whether it is a copy whose text may differ a little: of a hook, for example."""
     event: Event | None = None
     """None if it is stored."""
 
     def is_same(self, other: "_Holder") -> bool:
         """Return whether both say the same, so that one of them is enough."""
         own, content = self.content, other.content
-        if self.original:
+        if self.is_by_other_route:
             return _is_copy(own.text, content.text)
         if self.is_claim or other.is_claim:
             return own.fingerprint == content.fingerprint
@@ -191,8 +194,9 @@ class _Settlement:
         claimed = list_claimed(names)
         # A copy that only a line stated keeps no event out.
         _delete_copies(_list_named(claimed) if self._are_claims else claimed)
-        for name, original, content in _read_contents(names):
-            self._holders[name] = _Holder(content, name in claimed, original)
+        for name, content, original, is_other in _read_contents(names):
+            is_claim = name in claimed
+            self._holders[name] = _Holder(content, is_claim, original, is_other)
 
     def add(self, event: Event) -> Event | None:
         """Give an event its id, or return the event that needs another one."""
@@ -348,10 +352,13 @@ def _is_copy(text: str, other: str) -> bool:
     return plain in plain_other or plain_other in plain
 
 
-def _read_contents(ids: Iterable[str]) -> Iterator[tuple[str, str, _Content]]:
-    """Yield what is stored under these ids, as far as it can be read."""
+def _read_contents(ids: Iterable[str]) -> Iterator[tuple[str, _Content, str, bool]]:
+    """Yield what is stored under these ids, as far as it can be read.
+
+    The last two say of what event it is a copy, and whether by another route.
+    """
     names = json.dumps([*ids])
-    for name, original, *columns in fetch(_SELECT_CONTENTS, names, names):
+    for name, original, is_other, *columns in fetch(_SELECT_CONTENTS, names, names):
         agent, session_id, kind, role, subagent, text, at_ms, *others = columns
         ordinal, key, stored = others
         with suppress(ValueError, TypeError, AttributeError):  # It may be damaged.
@@ -363,4 +370,4 @@ def _read_contents(ids: Iterable[str]) -> Iterator[tuple[str, str, _Content]]:
                 json.dumps(metadata, sort_keys=True),
                 content_fingerprint("", kind, text, metadata),
             )
-            yield name, original, content
+            yield name, content, original, bool(is_other)
