@@ -86,7 +86,9 @@ def _describe(bullet: Bullet) -> Item:
         for event in source.excerpt_events[:1]:
             text, excerpt = event.text, source.grip.excerpt if source.grip else ""
             start = text.find(excerpt) if len(text) > QUOTE_CHARS else 0
-            quotes.append({"quote": shorten(text[max(start, 0) :], QUOTE_CHARS)})
+            quote = shorten(text[max(start, 0) :].strip(), QUOTE_CHARS)
+            # A line that is the whole message needs no quote.
+            quotes += [{"quote": quote}] if quote not in bullet.text else []
     ids = list(map(cite, bullet.grip_ids))
     return {"text": bullet.labelled, "ids": ids, "quotes": quotes}
 

@@ -26,6 +26,7 @@ def test_pack_of_a_session_has_its_card_with_the_messages(
     for bullet in card.bullets:
         assert f"\n- {bullet.labelled} [grip:" in text
     assert "\n      Bash: cargo test token_refresh\n      error[E0277]: " in text
+    assert text.count("How do we refresh a JWT without forcing a logout?") == 1
 
 
 def test_pack_of_a_source_begins_with_it(full_workspace: Workspace) -> None:

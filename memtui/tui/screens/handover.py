@@ -38,7 +38,8 @@ class HandoverScreen(Dialog[Handover]):
     def compose_dialog(self) -> ComposeResult:
         with Vertical(id="handover"):
             yield Static("Hand over a context pack of at most so many tokens:")
-            yield Input(str(handover.TOKENS), type="integer", compact=True)
+            tokens = str(handover.TOKENS)
+            yield Input(tokens, restrict="[0-9]*", max_length=6, compact=True)
             names = [
                 name if name in (CLIPBOARD, FILE) else f"to a new session of {name}"
                 for name in self._places
