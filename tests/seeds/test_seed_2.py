@@ -4,7 +4,6 @@ import json
 import re
 import subprocess
 import sys
-import time
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -804,7 +803,10 @@ def test_s2_46_and_55_no_tool_reads_a_whole_session_or_deletes_one() -> None:
     assert {"offset", "limit"} <= {parameter.name for parameter in browse.parameters}
 
 
-def test_s2_47_and_48_a_search_of_many_messages_is_quick(workspace: Workspace) -> None:
+def test_s2_47_and_48_a_search_of_many_messages_finds_each(
+    workspace: Workspace,
+) -> None:
+    # The benchmark measures the 50 ms that the seed allows for 100,000 messages.
     store_messages(
         *(
             make_message(
@@ -816,13 +818,10 @@ def test_s2_47_and_48_a_search_of_many_messages_is_quick(workspace: Workspace) -
         )
     )
     index_messages(workspace)
-    times = []
     for number in range(30):
-        started = time.process_time()
-        assert workspace.message_search.find(f"crane{number} winch").hits
-        times.append(time.process_time() - started)
-    # The seed allows 50 ms for 100,000 messages, which the benchmark measures.
-    assert sorted(times)[15] < 0.05, times
+        hits = workspace.message_search.find(f"crane{number} winch").hits
+        assert hits
+        assert all(f"crane{number} " in hit.snippet.text for hit in hits)
 
 
 def test_s2_49_and_50_a_message_is_indexed_without_the_others(
@@ -834,27 +833,24 @@ def test_s2_49_and_50_a_message_is_indexed_without_the_others(
     with database.connection():
         (waiting,) = queues.list_unindexed_events(10)
     assert waiting.first == waiting.last
-    started = time.process_time()
     assert index_messages(workspace) == 1
-    assert time.process_time() - started < 0.2
     (hit,) = workspace.message_search.find("walrus").hits
     assert hit.msg_idx == 3_000
 
 
-def test_s2_51_and_52_the_index_of_many_messages_is_rebuilt_in_seconds(
+def test_s2_51_and_52_the_index_of_many_messages_is_rebuilt(
     workspace: Workspace,
 ) -> None:
+    # The benchmark measures the 20 seconds that the seed allows for 100,000.
     store_messages(
         *(make_message(f"crane {n}", n, session=f"s{n % 100}") for n in range(5_000))
     )
     index_messages(workspace)
     workspace.paths.message_index.unlink()
-    started = time.process_time()
     workspace.pipeline.reindex()
     index_messages(workspace)
-    # The seed allows 20 seconds for 100,000.
-    assert time.process_time() - started < 3
-    assert workspace.message_search.find('"crane 4999"').hits
+    for number in (0, 2_500, 4_999):
+        assert workspace.message_search.find(f'"crane {number}"').hits
 
 
 def test_s2_53_and_54_what_is_new_is_found_while_the_index_is_rebuilt(
