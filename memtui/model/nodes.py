@@ -219,7 +219,8 @@ class Bullet:
     @property
     def is_quote(self) -> bool:
         """True if it quotes a message."""
-        return self.kind in QUOTED and not self.verdict.is_by_model
+        is_corrected = self.judgement is not None and bool(self.judgement.words)
+        return self.kind in QUOTED and not self.verdict.is_by_model and not is_corrected
 
     @property
     def labelled(self) -> str:
@@ -233,7 +234,12 @@ class Bullet:
 
     @property
     def support(self) -> Support:
-        """The verdict; a bullet without grips is unsupported."""
+        """The verdict; a bullet without grips is unsupported.
+
+        What a person accepted or corrected is supported.
+        """
+        if self.judgement:
+            return Support.UNSUPPORTED if self.is_rejected else Support.SUPPORTED
         return self.verdict.support if self.grip_ids else Support.UNSUPPORTED
 
     @property

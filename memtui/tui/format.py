@@ -133,6 +133,8 @@ def node_mark(entry: TocEntry) -> str:
 
 
 def bullet_mark(bullet: Bullet) -> str:
+    if bullet.judgement:
+        return support_mark(bullet.support)
     if bullet.is_quote:
         return QUOTED
     return support_mark(bullet.support) if bullet.is_checked else " "

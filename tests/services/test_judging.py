@@ -10,6 +10,7 @@ import pytest
 from memtui.errors import MemtuiError, UsageError
 from memtui.model.judgements import Judgement, Ruling
 from memtui.model.nodes import Bullet, BulletKind, TocNode
+from memtui.model.verdicts import Support
 from memtui.services import browse, conversation, judging, versions
 from memtui.services.forget import Forget
 from memtui.services.sessions import SessionQuery, list_range, read_card
@@ -138,7 +139,7 @@ def test_corrected_outcome_is_that_of_its_session(full_workspace: Workspace) -> 
     judge(full_workspace, OUTCOME, Ruling.CORRECTED, words=words)
     (corrected,) = [b for b in read_card(*SESSION.split(":")).bullets if b.judgement]
     assert (corrected.text, corrected.kind) == (words, BulletKind.OUTCOME)
-    assert corrected.claim_text.startswith(OUTCOME)
+    assert corrected.claim_text.startswith(OUTCOME) and not corrected.is_quote
     assert words in texts_of_parents() and OUTCOME not in texts_of_parents()
     assert full_workspace.teleport.find("pangolin").hits
     # Corrected once more, it is still the same claim.
@@ -197,9 +198,10 @@ def test_withheld_line_is_shown_once_it_is_accepted(full_workspace: Workspace) -
     model_versions.add_model_version(DAY, "One", held=held)
     judge(full_workspace, "The moon", Ruling.ACCEPTED, DAY)
     node = browse.get_node(DAY)
-    assert node is not None and "The moon was counted" in [
-        bullet.text for bullet in node.bullets
-    ]
+    assert node is not None
+    (accepted,) = [b for b in node.bullets if b.text == "The moon was counted"]
+    assert accepted.support is Support.SUPPORTED
+    assert versions.explain_verdict(accepted) == "accepted by you"
 
 
 def test_another_source_replaces_that_of_a_line(full_workspace: Workspace) -> None:
