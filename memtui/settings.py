@@ -16,7 +16,6 @@ from typing import Any, TypeVar, cast
 
 from memtui.errors import SettingsError
 from memtui.model.quantities import check_number
-from memtui.model.usage import parse_price
 
 SettingValue = str | int | float | bool | tuple[str, ...]
 
@@ -75,12 +74,13 @@ def _check_zone(name: str) -> str:
     return ""
 
 
-def _check_price(text: str) -> str:
-    try:
-        parse_price(text)
-    except ValueError as error:
-        return str(error)
-    return ""
+_PRICES = re.compile(r"\S+(\s+\d{0,9}\.?\d{1,9}){4}")
+
+
+def _check_prices(text: str) -> str:
+    if _PRICES.fullmatch(text.strip()):
+        return ""
+    return "write a model and the prices of input, output, cache read and cache write"
 
 
 _DURATION = re.compile(r"[+-]?(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|ms|s|m|h))+")
@@ -255,14 +255,11 @@ class Settings:
     )
     prices_models: tuple[str, ...] = _setting(
         (),
-        "What models cost: the beginning of a model's name, and the price of a million"
-        " tokens of input, output, cache read and cache write, such as"
+        "What models cost: the beginning of a model's name, and what a million tokens"
+        " cost in dollars: input, output, cache read and cache write, such as"
         " 'claude-opus-4 15 75 1.5 18.75'. The longest beginning that fits counts."
         " memtui knows no prices; a cost that a transcript states is shown as it is.",
-        check=_check_price,
-    )
-    prices_currency: str = _setting(
-        "$", "The currency of these prices. Costs that transcripts state are in $."
+        check=_check_prices,
     )
     screen_theme: str = _setting(
         "memtui-dark",
@@ -322,7 +319,9 @@ class Settings:
 
     @property
     def price_list(self) -> dict[str, list[float]]:
-        return dict(map(parse_price, self.prices_models))
+        """What a million tokens of each kind cost, by the beginning of a name."""
+        rows = map(str.split, self.prices_models)
+        return {name.lower(): [*map(float, prices)] for name, *prices in rows}
 
     @property
     def exclude_patterns(self) -> tuple[str, ...]:

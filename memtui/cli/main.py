@@ -47,8 +47,7 @@ GROUPS = {
             "read",
             "sum up tokens, cost and time",
             details="Tokens and costs are those that transcripts state; other costs are"
-            " by the setting prices.models. The time of a session is that between its"
-            " events, without pauses of five minutes and more.",
+            " by the setting prices.models. Pauses of five minutes do not count.",
         ),
         Subcommand("versions", "versions", "list the versions of a node"),
     ),

@@ -4,7 +4,6 @@
 from argparse import Namespace
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 
 from memtui.cli import output
@@ -23,7 +22,7 @@ from memtui.model.events import EventRole
 from memtui.model.filters import Filters, Scope
 from memtui.model.nodes import Bullet
 from memtui.services import browse, status, usage, versions
-from memtui.text import date_format, dates
+from memtui.text import date_format
 from memtui.tools import formatting, sessions, table, toc
 from memtui.tools.formatting import LineWriter
 from memtui.tools.replies import Item, Reply
@@ -69,8 +68,6 @@ def add_options(parser: Parser, command: str) -> None:
     elif command == "usage":
         by = ("session", "day", "project", "model")
         parser.add_argument("--by", choices=by, default="day", help="default: day")
-        parser.text("--since", "from this date on: 2026-03, yesterday", metavar="DATE")
-        parser.text("--until", "to the end of this date", metavar="DATE")
     elif command == "call":
         parser.add_argument("tool", nargs="?", metavar="TOOL")
         parser.add_argument("arguments", nargs="*", metavar="KEY=VALUE")
@@ -211,25 +208,18 @@ def _print_stats(workspace: Workspace, args: Namespace) -> int:
 
 
 def _print_usage(workspace: Workspace, args: Namespace) -> int:
-    scope, unknown = browse.resolve_scope(Scope(args.agent, args.project))
-    bounds: list[datetime | None] = [None, None]
-    for number, text in enumerate((args.since, args.until)):
-        if text:
-            period = dates.read_whole(text, workspace.now(), workspace.zone)
-            bounds[number] = getattr(period, "end" if number else "start", None)
-            unknown += [] if bounds[number] else [f"{text!r} is not a date"]
-    if unknown:
-        raise UsageError(" ".join(unknown))
+    scope, unknown_names = browse.resolve_scope(Scope(args.agent, args.project))
+    if unknown_names:
+        raise UsageError(" ".join(unknown_names))
     settings, zone = workspace.settings, workspace.zone
-    rows = usage.read(args.by, settings, zone, scope=scope, bounds=bounds)
-    (total,) = usage.read("", settings, zone, scope=scope, bounds=bounds)
+    rows = usage.read(args.by, settings, zone, scope)
+    (total,) = usage.read("", settings, zone, scope)
     lines = [
-        f"{row.name or '(none)':<28} {usage.describe(row, settings)} {row.title}"
+        f"{row.name or '(none)':<28} {usage.describe(row)} {row.title}".rstrip()
         for row in (*rows, replace(total, name="total"))
     ]
-    currency = settings.prices_currency
-    data = {"by": args.by, "rows": rows, "total": total, "currency": currency}
-    return output.print_result(args, data, map(str.rstrip, lines))
+    data = {"by": args.by, "rows": rows, "total": total}
+    return output.print_result(args, data, lines)
 
 
 # Tools

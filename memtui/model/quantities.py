@@ -22,14 +22,6 @@ def byte_size(count: float) -> str:
     return f"{count / 1000:.1f} TB"
 
 
-def short_count(count: float) -> str:
-    """Return a large count, rounded: ``950``, ``1.2 k``, ``38 k``, ``1.2 M``."""
-    if count < 1000:
-        return f"{count:.0f}"
-    size = byte_size(count)
-    return size.removesuffix("B").replace("G", "G")
-
-
 def check_number(
     value: object,
     *,

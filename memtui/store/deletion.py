@@ -81,6 +81,14 @@ _USAGE_OF_SESSIONS = (
 )
 """That of replies which the sessions had first."""
 
+_USAGE_OF_MESSAGES = (
+    "SELECT key, u.at_ms FROM events e JOIN usage u ON u.session_id = e.session_id"
+    " WHERE e.type = 'assistant_message' AND NOT EXISTS (SELECT 1 FROM events o"
+    " WHERE o.session_id = e.session_id AND o.id <> e.id"
+    " AND o.at_ms BETWEEN min(u.at_ms, e.at_ms) AND max(u.at_ms, e.at_ms))"
+)
+"""That of replies with no other event between them and the message ``e``."""
+
 _COPIED_THOUGHTS = (
     "WITH forks AS MATERIALIZED ("
     f"SELECT session_id AS id FROM source_copies WHERE event_id {_SELECTED}"
@@ -205,6 +213,8 @@ def select(forgotten: Iterable[Tombstone]) -> None:
                 copies = "(SELECT event_id FROM source_copies WHERE copy_id = ?)"
                 condition = f"id = ? OR id IN {copies}"
                 values *= 2
+                query = f"{_USAGE_OF_MESSAGES} AND ({condition})"
+                _add("selected_usage", query, *values)
             case TombstoneKind.SESSION:
                 whole_sessions = _SESSION
                 values = (tombstone.agent, tombstone.subject)

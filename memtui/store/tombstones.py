@@ -178,15 +178,13 @@ def filter_thoughts(batch: Sequence[Thought]) -> list[Thought]:
 
 def filter_usage(batch: Sequence[Usage]) -> list[Usage]:
     """Return that of a batch of usage whose reply was not forgotten."""
-    numbered = {str(number): usage for number, usage in enumerate(batch)}
-    forgotten = _find_forgotten(
-        [(n, u.agent, u.session_id, to_ms(u.at)) for n, u in numbered.items()]
-    )
+    keys = [(str(n), u.agent, u.session_id, to_ms(u.at)) for n, u in enumerate(batch)]
+    forgotten = _find_forgotten(keys)
     copies = _find_subjects(TombstoneKind.SOURCE, (usage.key for usage in batch))
     return [
         usage
-        for number, usage in numbered.items()
-        if number not in forgotten and (usage.agent, usage.key) not in copies
+        for usage, (number, agent, *_) in zip(batch, keys, strict=True)
+        if number not in forgotten and (agent, usage.key) not in copies
     ]
 
 

@@ -4,9 +4,8 @@ Each session with a copy of a reply has a row for it, so that the order of impor
 not matter. The row of the session that had it first counts.
 """
 
-import json
 from collections.abc import Mapping, Sequence
-from datetime import tzinfo
+from datetime import datetime, tzinfo
 from functools import cache
 
 from memtui.model.events import clean_line, from_ms, lowest_id, to_ms
@@ -17,7 +16,7 @@ from memtui.store.database import db, fetch
 from memtui.store.sessions import SessionKey
 
 _ADD = (
-    f"INSERT INTO usage VALUES (?, ?, ?, ?, {'?, ' * len(KINDS)}?)"
+    "INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
     " ON CONFLICT DO UPDATE SET at_ms = min(at_ms, excluded.at_ms), "
     + ", ".join(
         f"{name} = coalesce(max({name}, excluded.{name}), {name}, excluded.{name})"
@@ -26,14 +25,11 @@ _ADD = (
 )
 """A reply is recorded several times while it is written: the largest numbers count."""
 
-_AGE = "({0}.event_count = 0, {0}.created_ms, {0}.name)"
-"""Sorts the sessions with a copy of a reply: the one that had it first comes first."""
-
 IS_COUNTED = (
     "NOT EXISTS (SELECT 1 FROM usage c JOIN sessions a ON a.id = c.session_id"
-    " JOIN sessions b ON b.id = u.session_id WHERE c.key = u.key"
-    " AND c.session_id <> u.session_id AND c.at_ms = u.at_ms"
-    f" AND {_AGE.format('a')} < {_AGE.format('b')})"
+    " JOIN sessions b ON b.id = u.session_id WHERE c.key = u.key AND c.at_ms = u.at_ms"
+    " AND (a.event_count = 0, a.created_ms, a.name)"
+    " < (b.event_count = 0, b.created_ms, b.name))"
 )
 """The condition of a row ``u`` that counts because it is the first of its reply.
 
@@ -51,43 +47,31 @@ _GROUPS = {
 }
 """The names by which usage is summed up. A day begins with a quarter of an hour."""
 
-_SUMS = ", ".join(f"sum({kind}) AS {kind}" for kind in KINDS)
-_PRODUCTS = " + ".join(
-    f"ifnull({kind}, 0) * json_extract(p.value, '$[{place}]')"
-    for place, kind in enumerate(KINDS)
-)
-
-_LIST = f"""
+_SUM_UP = f"""
     WITH pauses AS (
         SELECT session_id, at_ms, at_ms - lag(at_ms)
         OVER (PARTITION BY session_id ORDER BY at_ms) AS pause_ms
-        FROM events WHERE typeof(at_ms) = 'integer' AND {{of_events}}
+        FROM events WHERE typeof(at_ms) = 'integer'
+        AND id >= :first_id AND id < :end_id {{of_session}}
     ), rows AS (
-        SELECT session_id, at_ms, model, {", ".join(KINDS)}, cost, NULL AS active_ms
-        FROM usage u WHERE {{of_usage}} AND {IS_COUNTED} UNION ALL
-        SELECT session_id, at_ms, '', {"NULL, " * len(KINDS)} NULL,
+        SELECT session_id, at_ms, model, {", ".join(KINDS)},
+        ifnull(cost, price(model, {", ".join(KINDS)})) AS cost, NULL AS active_ms
+        FROM usage u WHERE at_ms >= :since_ms AND at_ms < :until_ms
+        AND {IS_COUNTED} {{of_session}}
+        UNION ALL SELECT session_id, at_ms, {"NULL, " * len(KINDS)} NULL, NULL,
         CASE WHEN pause_ms < {PAUSE_MS} THEN pause_ms ELSE 0 END FROM pauses
-    ), parts AS (
-        SELECT {{group}} AS name, {{title}} AS title, r.model AS model, {_SUMS},
-        sum(cost) AS cost, sum(active_ms) AS active_ms, min(at_ms) AS first_ms
-        FROM rows r JOIN sessions s ON s.id = r.session_id
-        WHERE {{of_sessions}} GROUP BY 1, r.model, cost IS NULL
-    ), priced AS (
-        SELECT *, (
-            SELECT ({_PRODUCTS}) / 1e6 FROM json_each(?) p
-            WHERE substr(lower(model), 1, length(p.key)) = p.key
-            ORDER BY length(p.key) DESC LIMIT 1
-        ) AS price FROM parts
     )
-    SELECT {_SUMS}, name, title, sum(active_ms), sum(cost), sum(CASE
-    WHEN cost IS NULL THEN price END), group_concat(DISTINCT CASE WHEN cost IS NULL
-    AND price IS NULL THEN nullif(model, '') END)
-    FROM priced GROUP BY name ORDER BY min(first_ms)
+    SELECT {", ".join(f"sum({kind})" for kind in KINDS)}, {{group}}, {{title}},
+    sum(active_ms), sum(cost),
+    group_concat(DISTINCT CASE WHEN cost IS NULL THEN nullif(r.model, '') END)
+    FROM rows r JOIN sessions s ON s.id = r.session_id
+    WHERE at_ms >= :since_ms AND {{group}} IS NOT NULL
+    AND :agent IN (s.agent, '') AND :project IN (s.project, '')
+    {{by_group}} ORDER BY min(at_ms)
 """
 """Lists totals in the order of time.
 
-A pause counts at the time of the event after it. The price of the longest name that the
-name of a model begins with counts, where the source does not state the cost."""
+A pause counts at the time of the event after it, and is of no model."""
 
 
 def add(batch: Sequence[Usage]) -> None:
@@ -103,48 +87,48 @@ def add(batch: Sequence[Usage]) -> None:
     db.connection().executemany(_ADD, rows)
 
 
-def list_totals(
+def sum_up(
     by: str,
     prices: Mapping[str, Sequence[float]],
     zone: tzinfo,
     *,
     session: int | None = None,
     scope: Scope = ALL,
-    bounds: Sequence[int | None] = (None, None),
+    bounds: Sequence[datetime] = (),
 ) -> list[UsageTotal]:
     """Sum up usage by session, day, project or model, or all of it for "".
 
-    The bounds are the first millisecond and the one after the last.
+    The bounds are the first time and the one after the last. The price of the longest
+    name that the name of a model begins with counts.
     """
 
     @cache
     def local_day(quarter: int) -> str:
         return f"{from_ms(quarter * 900_000).astimezone(zone):%Y-%m-%d}"
 
+    def price(model: str, *counts: int | None) -> float | None:
+        names = [name for name in prices if model.lower().startswith(name)]
+        if not names:
+            return None
+        pairs = zip(counts, prices[max(names, key=len)], strict=True)
+        return sum((count or 0) * each for count, each in pairs) / 1e6
+
     db.connection().create_function("local_day", 1, local_day)
-    values: list[object] = []
-
-    def where(conditions: Mapping[str, object]) -> str:
-        chosen = {c: v for c, v in conditions.items() if v not in (None, "")}
-        values.extend(chosen.values())
-        return " AND ".join(["1", *chosen])
-
-    since_ms, until_ms = bounds
-    before_ms = since_ms and since_ms - PAUSE_MS
-    events = {
-        "session_id = ?": session,
-        "id >= ?": before_ms and lowest_id(before_ms),
-        "id < ?": until_ms and lowest_id(until_ms),
-    }
-    times = {"u.at_ms >= ?": since_ms, "u.at_ms < ?": until_ms}
-    names = {"s.agent = ?": scope.agent, "s.project = ?": scope.project}
-    sql = _LIST.format(
-        # No pause is that of a model.
-        of_events=f"{where(events)} AND {by != 'model'}",
-        of_usage=where({"u.session_id = ?": session, **times}),
-        of_sessions=where({"at_ms >= ?": since_ms, **names}),
-        group=_GROUPS[by],
-        title=sessions.TITLE if by == "session" else "''",
+    db.connection().create_function("price", 1 + len(KINDS), price)
+    since_ms, until_ms = map(to_ms, bounds) if bounds else (0, 2**48 - 1)
+    rows = fetch(
+        _SUM_UP.format(
+            group=_GROUPS[by],
+            title=sessions.TITLE if by == "session" else "''",
+            of_session="" if session is None else "AND session_id = :session",
+            by_group=f"GROUP BY {_GROUPS[by]}" if by else "",
+        ),
+        session=session,
+        first_id=lowest_id(since_ms - PAUSE_MS),
+        end_id=lowest_id(until_ms),
+        since_ms=since_ms,
+        until_ms=until_ms,
+        agent=scope.agent,
+        project=scope.project,
     )
-    rows = fetch(sql, *values, json.dumps(prices))
     return [UsageTotal(dict(zip(KINDS, row, strict=False)), *row[4:]) for row in rows]

@@ -151,9 +151,8 @@ def _add_card(workspace: "Workspace", reply: Reply, facts: SessionDetails) -> Re
     meta = _describe(workspace, facts)
     count = len(meta.head_lines) - bool(facts.session.summary)
     about, summary = meta.head_lines[:count], meta.head_lines[count:]
-    settings = workspace.settings
-    total = usage.read_session(facts.session, settings, workspace.zone)
-    about = [*about, usage.describe(total, settings)]
+    total = usage.read_session(facts.session, workspace.settings, workspace.zone)
+    about = [*about, usage.describe(total)]
     head_lines = [*about, *map(meta.line, meta.items)]
     for subagent in facts.subagents:
         call = subagent.tool_use_id

@@ -19,7 +19,7 @@ from memtui.settings import Settings
 from memtui.store import database
 from memtui.store.tombstones import TombstoneKind
 from memtui.workspace import Workspace
-from tests.tables import UsageRow
+from tests.tables import EventRow, UsageRow
 
 AT = datetime(2026, 3, 14, 10, tzinfo=UTC)
 
@@ -63,12 +63,15 @@ def codex_record(second: float, kind: str, name: str, **payload: Any) -> Record:
     return {"timestamp": clock(second), "type": kind, "payload": fields}
 
 
-def codex_tokens(second: float, *totals: int) -> Record:
+def codex_tokens(
+    second: float, totals: tuple[int, ...], last: tuple[int, ...] = ()
+) -> Record:
     names = ("input_tokens", "cached_input_tokens", "output_tokens")
-    total = dict(zip(names, totals, strict=True))
-    return codex_record(
-        second, "event_msg", "token_count", info={"total_token_usage": total}
-    )
+    info = {
+        "total_token_usage": dict(zip(names, totals, strict=True)),
+        "last_token_usage": dict(zip(names, last or totals, strict=True)),
+    }
+    return codex_record(second, "event_msg", "token_count", info=info)
 
 
 def codex_start(session: str = "c1", **fields: Any) -> list[Record]:
@@ -121,7 +124,7 @@ def test_usage_is_the_same_in_pieces_and_read_twice(
     claude = [claude_prompt(0)]
     claude += [claude_reply(n, f"m{n // 3}", (n, n, n, n)) for n in range(1, 10)]
     codex = codex_start()
-    codex += [codex_tokens(n, 100 * n, 40 * n, n) for n in range(3, 10)]
+    codex += [codex_tokens(n, (100 * n, 40 * n, n), (100, 40, 1)) for n in range(1, 10)]
     for file, records in (
         (tmp_path / "s1.jsonl", claude),
         (tmp_path / "rollout-c1.jsonl", codex),
@@ -185,9 +188,14 @@ def test_subagents_count_with_their_session(
 def test_codex_totals_that_repeat_or_begin_again_count_once(
     workspace: Workspace, tmp_path: Path
 ) -> None:
-    counts = [(100, 60, 5), (100, 60, 5), (250, 160, 9), (0, 0, 0), (30, 0, 2)]
-    records = codex_start()
-    records += [codex_tokens(3 + n, *count) for n, count in enumerate(counts)]
+    records = [
+        *codex_start(),
+        codex_tokens(3, (100, 60, 5)),
+        codex_tokens(4, (100, 60, 5)),
+        codex_tokens(5, (250, 160, 9), (150, 100, 4)),
+        codex_tokens(6, (0, 0, 0)),
+        codex_tokens(7, (30, 0, 2)),
+    ]
     records.append(codex_record(9, "event_msg", "token_count", info=None))
     import_paths(workspace, write(tmp_path / "rollout-c1.jsonl", records))
     assert totals(workspace) == {"codex:c1": [90 + 30, 11, 160, None]}
@@ -196,11 +204,11 @@ def test_codex_totals_that_repeat_or_begin_again_count_once(
 def test_codex_fork_counts_only_its_own_replies(
     workspace: Workspace, tmp_path: Path
 ) -> None:
-    original = [*codex_start(), codex_tokens(3, 100, 60, 5)]
+    original = [*codex_start(), codex_tokens(3, (100, 60, 5))]
     fork = [
         *codex_start("c2", forked_from_id="c1", timestamp=clock(0))[:1],
         *({**record, "timestamp": clock(0)} for record in original),
-        codex_tokens(60, 160, 60, 8),
+        codex_tokens(60, (160, 60, 8), (60, 0, 3)),
     ]
     import_paths(workspace, write(tmp_path / "rollout-c1.jsonl", original))
     import_paths(workspace, write(tmp_path / "rollout-c2.jsonl", fork))
@@ -258,7 +266,7 @@ def test_opencode_states_its_own_cost(workspace: Workspace, tmp_path: Path) -> N
     import_paths(workspace, opencode_database(tmp_path / "opencode.db"))
     (row,) = usage.read("session", workspace.settings, UTC)
     assert list(row.tokens.values()) == [4, 7, 6, 7]
-    line = usage.describe(row, workspace.settings)
+    line = usage.describe(row)
     assert line.startswith("4 in, 7 out, 6 read from cache, 7 written to cache, $0.25")
 
 
@@ -308,7 +316,7 @@ def test_invalid_and_empty_numbers_are_not_stated(
     reply["message"]["usage"] = stated
     import_paths(workspace, write(tmp_path / "s1.jsonl", [claude_prompt(0), reply]))
     (row,) = usage.read("session", workspace.settings, UTC)
-    line = usage.describe(row, workspace.settings)
+    line = usage.describe(row)
     assert line == "tokens not stated, <1m active"
     assert count_rows() == 0
 
@@ -342,6 +350,39 @@ def test_forgotten_session_leaves_no_usage(
         two_sessions, write(tmp_path / "s3.jsonl", [claude_prompt(9, "s3"), copy])
     )
     assert count_rows() == 1
+
+
+def test_forgotten_message_takes_the_usage_of_its_reply_along(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    thought = claude_reply(1, "m1", (10, 1, 300, 40))
+    thought["message"]["content"] = [{"type": "thinking", "thinking": "Hm."}]
+    records = [
+        claude_prompt(0),
+        *(thought, claude_reply(2, "m1")),
+        *(claude_prompt(3), claude_reply(4, "m2")),
+    ]
+    file = write(tmp_path / "s1.jsonl", records)
+    import_paths(workspace, file)
+    said = [*codex_start(), codex_tokens(4, (100, 60, 5))]
+    answer = [{"type": "output_text", "text": "It is not."}]
+    said[3:3] = [
+        codex_record(3, "response_item", "message", role="assistant", content=answer)
+    ]
+    rollout = write(tmp_path / "rollout-c1.jsonl", said)
+    import_paths(workspace, rollout)
+    with database.connection():
+        prompt, message, other = (
+            EventRow.get(EventRow.text == text).id
+            for text in ("Prompt at 0 in s1", "Block 2 of m1", "It is not.")
+        )
+    forget(workspace, TombstoneKind.EVENT, prompt)
+    assert count_rows() == 3
+    forget(workspace, TombstoneKind.EVENT, message)
+    forget(workspace, TombstoneKind.EVENT, other)
+    import_paths(workspace, write(tmp_path / "again" / file.name, records))
+    import_paths(workspace, write(tmp_path / "again" / rollout.name, said))
+    assert totals(workspace, "") == {"": [10, 20, 300, 40]}
 
 
 def test_undone_forgetting_brings_the_usage_back(

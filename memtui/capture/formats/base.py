@@ -28,7 +28,7 @@ from memtui.model.events import (
 )
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
 from memtui.model.tool_calls import CallEnd, Ending
-from memtui.model.usage import MAX_TOKENS, Usage
+from memtui.model.usage import KINDS, Usage
 
 TRANSCRIPT, JSONL, HOOK = "transcript", "jsonl", "hook"
 
@@ -253,19 +253,29 @@ def parse_json(value: object) -> object:
         return value
 
 
-_TOKEN_FIELDS = (
-    "input_tokens inputTokens input tool",
-    "output_tokens outputTokens output thoughts reasoning",
-    "cache_read_input_tokens cached_input_tokens cacheReadTokens cached read",
-    "cache_creation_input_tokens cache_write_input_tokens cacheWriteTokens write",
-)
+_TOKEN_FIELDS = {
+    "input": "input_tokens inputTokens input tool",
+    "output": "output_tokens outputTokens output thoughts reasoning",
+    "cache_read": "cache_read_input_tokens read cached_input_tokens cacheReadTokens"
+    " cached",
+    "cache_write": "cache_creation_input_tokens write cache_write_input_tokens"
+    " cacheWriteTokens",
+}
 """What agents call the tokens of each of ``usage.KINDS``; several add up."""
+
+_IN_INPUT = (
+    *("cached_input_tokens", "cache_write_input_tokens", "cached"),
+    *("cacheReadTokens", "cacheWriteTokens"),
+)
+"""Those that the number of the input includes."""
+
+
+MAX_TOKENS = 10**12
+"""A greater number of tokens of one reply is an error."""
 
 
 def as_count(value: object) -> int | None:
-    if type(value) is int and 0 <= value <= MAX_TOKENS:
-        return value
-    return None
+    return value if type(value) is int and 0 <= value <= MAX_TOKENS else None
 
 
 def as_object(value: object) -> dict[str, object]:
@@ -630,7 +640,6 @@ class EventBuilder:
         stated: object,
         *,
         cost: object = None,
-        is_cache_in_input: bool = False,
     ) -> Iterator[Usage]:
         """Yield what a reply took, unless nothing is stated or all of it is zero.
 
@@ -639,13 +648,14 @@ class EventBuilder:
         """
         fields = as_object(stated)
         fields = {**fields, **as_object(fields.get("cache"))}
-        tokens: list[int | None] = []
-        for names in _TOKEN_FIELDS:
-            counts = [as_count(fields.get(name)) for name in names.split()]
-            is_stated = any(count is not None for count in counts)
-            tokens.append(sum(filter(None, counts)) if is_stated else None)
-        if is_cache_in_input and tokens[0]:
-            tokens[0] = max(tokens[0] - sum(filter(None, tokens[2:])), 0)
+        counts: dict[str, int] = {}
+        for kind, names in _TOKEN_FIELDS.items():
+            for name in names.split():
+                if (count := as_count(fields.get(name))) is not None:
+                    counts[kind] = counts.get(kind, 0) + count
+                    if name in _IN_INPUT and "input" in counts:
+                        counts["input"] = max(counts["input"] - count, 0)
+        tokens = [counts.get(kind) for kind in KINDS]
         dollars = cost if isinstance(cost, float | int) and 0 < cost < MAX_TOKENS else 0
         if events.find_name_error(position.session_id) or not (any(tokens) or dollars):
             return

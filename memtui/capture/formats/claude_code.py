@@ -403,11 +403,9 @@ class _TranscriptReader(RecordReader):
             yield from self._assistant(position, fields, message)
             # Each record of a message states it.
             message_id = first_text(message, "id") or first_text(fields, "requestId")
-            model, stated = message.get("model"), message.get("usage")
+            about = message_id, message.get("model"), message.get("usage")
             cost = fields.get("costUSD")
-            yield from self.builder.usage(
-                position, message_id, model, stated, cost=cost
-            )
+            yield from self.builder.usage(position, *about, cost=cost)
 
     def _user(
         self, position: Position, fields: dict[str, object], content: object

@@ -31,7 +31,6 @@ from memtui.capture.formats.base import (
     Source,
     State,
     ToolCall,
-    as_count,
     as_object,
     as_objects,
     as_text,
@@ -253,8 +252,13 @@ class _RolloutReader(SessionReader):
         if rollout.label != "session_meta":
             thread.follow(kind, payload, at)
             is_copy = thread.is_copying
-        if kind == "token_count":
-            yield from self._usage(line, time, payload)
+        if kind == "token_count" and not is_copy:
+            info, at = as_object(payload.get("info")), self.builder.parse_time(time)
+            place = Position(line, at, thread.session_id, thread.subagent)
+            # A record may repeat the one before, with the same totals.
+            reply_id = f"{thread.own_id}/{info.get('total_token_usage')}"
+            about = reply_id, self.facts.get("model"), info.get("last_token_usage")
+            yield from self.builder.usage(place, *about)
         if is_copy and (thread.subagent or kind not in READ_KINDS):
             yield SkippedRecord(_COPIED, line)
         elif kind not in READ_KINDS:
@@ -266,18 +270,6 @@ class _RolloutReader(SessionReader):
             yield SkippedRecord(rollout.label, line, is_stored_elsewhere=is_fact)
         else:
             yield from self._read(rollout, line, self.builder.parse_time(time))
-
-    def _usage(self, line: int, time: object, payload: Fields) -> Iterator[ParsedItem]:
-        thread, tokens = self._thread, self._thread.count_tokens(payload)
-        if any(tokens.values()) and not thread.is_copying:
-            at = self.builder.parse_time(time)
-            yield from self.builder.usage(
-                Position(line, at, thread.session_id, thread.subagent),
-                f"{thread.own_id}/{time}/{thread.totals}",
-                self.facts.get("model"),
-                tokens,
-                is_cache_in_input=True,
-            )
 
     def _typed_prompt(self, record: Record) -> ParsedItem:
         """Read a prompt in ``history.jsonl``, whose times are in seconds."""
@@ -682,8 +674,6 @@ class _Thread:
     prompts: int = 0
     goal: str = ""
     """A hash of the session's goal."""
-    totals: dict[str, int] = field(default_factory=dict)
-    """The tokens of all replies so far, by their names."""
     texts: dict[str, int] = field(default_factory=dict)
     """The number of times each text occurred in this turn."""
 
@@ -759,18 +749,6 @@ class _Thread:
                 self._begin_turn("")
         if self.is_copying and at:
             self.last_copied_ms = max(self.last_copied_ms, to_ms(at))
-
-    def count_tokens(self, fields: Fields) -> dict[str, int]:
-        """Return the tokens since the record before, as each has the totals.
-
-        A record may repeat the one before, and the totals may begin at zero again.
-        """
-        stated = as_object(as_object(fields.get("info")).get("total_token_usage"))
-        totals = {name: as_count(count) or 0 for name, count in stated.items()}
-        before, self.totals = self.totals, totals or self.totals
-        if any(totals.get(name, 0) < before[name] for name in before):
-            before = {}
-        return {name: count - before.get(name, 0) for name, count in totals.items()}
 
     def _begin_turn(self, turn: str) -> None:
         if turn != self.turn:

@@ -8,6 +8,7 @@ the call that started it; its events belong to the parent's session. The files a
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
@@ -69,7 +70,7 @@ class _CopilotReader(SessionReader):
         file_name = path.parent.name if path.stem == "events" else path.stem
         self.session_id = self.session_id or file_name
         self._workspace = _read_workspace(path.with_name(WORKSPACE))
-        self._written: dict[str, int] = dict(context.get("written", {}))
+        self._written = Counter[str](context.get("written"))
         """The output of the messages of each model."""
 
     @property
@@ -134,23 +135,17 @@ class _CopilotReader(SessionReader):
         """Read the output of a message, or at the end the totals of each model."""
         model = first_text(data, "model") or self.facts.get("model", "")
         if written := as_count(data.get("outputTokens")):
-            self._written[model] = self._written.get(model, 0) + written
+            self._written[model] += written
             reply_id = first_text(data, "messageId") or position.key
-            yield from self.builder.usage(
-                position, reply_id, model, {"output": written}
-            )
+            output = {"output": written}
+            yield from self.builder.usage(position, reply_id, model, output)
         for model, metrics in as_object(data.get("modelMetrics")).items():
             totals = as_object(as_object(metrics).get("usage"))
-            total = as_count(totals.get("outputTokens")) or 0
-            more = max(total - self._written.get(model, 0), 0)
+            more = (as_count(totals.get("outputTokens")) or 0) - self._written[model]
             start = data.get("sessionStartTime", position.key)
-            yield from self.builder.usage(
-                position,
-                f"{self.session_id}/{start}/{model}",
-                model,
-                {**totals, "outputTokens": more},
-                is_cache_in_input=True,
-            )
+            reply_id = f"{self.session_id}/{start}/{model}"
+            stated = {**totals, "outputTokens": max(more, 0)}
+            yield from self.builder.usage(position, reply_id, model, stated)
 
     def context(self) -> State:
         return {**super().context(), "written": self._written}

@@ -296,9 +296,7 @@ class _SessionReader(SessionReader):
                 yield from self._read_kind(position, fields, kind)
                 # Without an id: the reply may be written again under another one.
                 model, stated = fields.get("model"), fields.get("tokens")
-                yield from self.builder.usage(
-                    position, "", model, stated, is_cache_in_input=True
-                )
+                yield from self.builder.usage(position, "", model, stated)
             except EventRefused as error:
                 yield InvalidRecord.refused(error, line)
             except RecursionError:
