@@ -10,7 +10,7 @@ import pytest
 import memtui.pipeline
 
 FRONT = ("textual", "rich")
-HEAVY = ("whoosh", "httpx", "tiktoken", "ulid", "markdown_it", "cronsim")
+HEAVY = ("whoosh", "httpx", "ollama", "tiktoken", "ulid", "markdown_it", "cronsim")
 """What is not on the way to the first screen."""
 
 PIPELINE = sorted(Path(memtui.pipeline.__path__[0]).glob("*.py"))

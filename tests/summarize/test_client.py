@@ -1,4 +1,6 @@
 import asyncio
+import subprocess
+import sys
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import Any
@@ -274,3 +276,33 @@ def test_reply_cut_for_its_length_is_returned() -> None:
     assert read(WHOLE).is_whole
     reply = read(lines('{"goals"', ": [", done_reason="length"))
     assert (reply.text, reply.is_whole) == ('{"goals": [', False)
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"OLLAMA_HOST": "http://[bad"},
+        {"ALL_PROXY": "socks5://127.0.0.1:9"},
+        {"OLLAMA_HOST": "host:port"},
+    ],
+    ids=str,
+)
+def test_environment_for_ollamas_own_client_is_ignored(
+    stub: Stub, environment: dict[str, str]
+) -> None:
+    code = (
+        "import asyncio, sys\n"
+        "from memtui.summarize.ollama.client import Client, parse_address\n"
+        "async def ask():\n"
+        "    async with Client(parse_address(sys.argv[1]), 10.0) as client:\n"
+        "        print(await client.ask('/api/version'))\n"
+        "asyncio.run(ask())\n"
+    )
+    finished = subprocess.run(
+        [sys.executable, "-c", code, stub.url],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
+    )
+    assert finished.stdout == "{'version': '0.33.0'}\n", finished.stderr

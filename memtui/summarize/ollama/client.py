@@ -1,19 +1,26 @@
-"""The connection to one Ollama server, by its HTTP interface.
+"""The connection to one Ollama server: Ollama's own client above a checking transport.
 
-What the server reports is raised as the errors of this package. Ollama's own client
-would send a key from the environment to any server, and could not forbid the server to
-cut a prompt that is too long.
+Ollama's client sends a key from the environment to any server, and cannot forbid the
+server to cut a prompt that is too long. The transport mends both, and raises what the
+server reports as the errors of this package.
 """
 
 import asyncio
 import ipaddress
 import json
 import logging
+import os
 import socket
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Callable,
+    Collection,
+    Mapping,
+)
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import httpx
@@ -28,6 +35,9 @@ from memtui.summarize.ollama.errors import (
     StalledError,
 )
 from memtui.summarize.ollama.models import NOT_LOCAL
+
+if TYPE_CHECKING:
+    from ollama import ChatResponse
 
 # It logs every request otherwise.
 logging.getLogger("httpx").setLevel(logging.WARNING)
@@ -177,32 +187,34 @@ class Client:
         host = address.host
         if not address.is_loopback:
             host = _resolve(host, address.port)
-        self._http = httpx.AsyncClient(
-            base_url=_url(address.scheme, host, address.port),
-            headers={
+        url = _url(address.scheme, host, address.port)
+        options: dict[str, Any] = {
+            "headers": {
                 "host": address.url.partition("://")[2],
                 "accept-encoding": "identity",
             },
-            timeout=httpx.Timeout(self._timeout_s, connect=CONNECT_S),
-            transport=self._network,
-            verify=address.scheme == "https",  # else certificates are not loaded
-            trust_env=False,  # no proxies
-        )
+            "timeout": httpx.Timeout(self._timeout_s, connect=CONNECT_S),
+            "transport": _Transport(address, self._network),
+            "follow_redirects": False,
+            "trust_env": False,  # no proxies
+        }
+        self._http = httpx.AsyncClient(base_url=url, **options)
+        self._ollama = _import_ollama().AsyncClient(url, **options)
         return self
 
     async def __aexit__(self, *_: object) -> None:
         """Close all connections."""
+        await self._ollama.close()
         await self._http.aclose()
 
     async def ask(
         self, path: str, body: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
         """Return an answer that needs no model."""
-        async with (
-            self._limit(self._answer_s),
-            self._send("POST" if body else "GET", path, body) as response,
-        ):
-            return _parse_object(await _read(response))
+        async with self._limit(self._answer_s):
+            method = "POST" if body else "GET"
+            response = await self._http.request(method, path, json=body)
+            return _parse_object(response.content)
 
     async def chat(
         self, request: Mapping[str, Any], on_token: Callable[[int], None]
@@ -210,46 +222,27 @@ class Client:
         """Return a reply, streamed.
 
         Args:
-            request: The fields of a request to ``/api/chat``.
+            request: The arguments of ``ollama.AsyncClient.chat``.
             on_token: Called with the number of tokens, as they come.
         """
         texts: list[str] = []
         tokens = 0
-        body = {**request, "stream": True, "truncate": False}
         async with (
             self._limit(self._timeout_s * REPLY_TIMEOUTS),
-            self._send("POST", "/api/chat", body) as response,
+            aclosing(await self._ollama.chat(**request, stream=True)) as parts,
         ):
-            async for part in _parts(response):
-                message = part.get("message")
-                if not isinstance(message, dict):
-                    raise ServerError("the server's reply has no message")
-                texts.append(_field(message, "content", ""))
-                if texts[-1] or message.get("thinking"):
+            async for part in parts:
+                texts.append(part.message.content or "")
+                if texts[-1] or part.message.thinking:
                     tokens += 1
                     on_token(tokens)
-                if part.get("done"):
+                if part.done:
                     return _make_reply(part, "".join(texts))
         raise IncompleteReplyError("the reply ended before it was done")
 
     @asynccontextmanager
-    async def _send(
-        self, method: str, path: str, body: Mapping[str, Any] | None
-    ) -> AsyncIterator[httpx.Response]:
-        """Send a request; an error status is raised."""
-        # The certificate is that of the name, not of the resolved address.
-        extensions = {"sni_hostname": self._address.host}
-        async with self._http.stream(
-            method, path, json=body, extensions=extensions
-        ) as response:
-            if response.status_code != 200:
-                body_of_error = await _read(response)
-                raise errors.from_response(response.status_code, body_of_error)
-            yield response
-
-    @asynccontextmanager
     async def _limit(self, timeout_s: float) -> AsyncIterator[None]:
-        """Limit the time, and convert what httpx raises."""
+        """Limit the time, and convert what httpx and Ollama's client raise."""
         try:
             async with asyncio.timeout(timeout_s):
                 yield
@@ -265,29 +258,105 @@ class Client:
             raise IncompleteReplyError(f"the connection broke off: {error}") from error
         except (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL) as error:
             raise ServerError(f"the server's answer cannot be read: {error}") from error
+        except ValueError as error:  # A field is not of the type that the client reads.
+            raise ServerError("the server's answer cannot be read") from error
 
 
-async def _parts(response: httpx.Response) -> AsyncIterator[dict[str, Any]]:
-    """Yield the parts of a streamed reply, one a line.
+_ENVIRONMENT = ("OLLAMA_HOST", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 
-    Lines end with a line feed only: a model may write other separators, such as U+2028.
+
+def _import_ollama() -> Any:
+    """Import Ollama's package.
+
+    It takes 190 ms, and makes a client from these variables, which fails if one has no
+    valid address.
     """
-    begun = b""
-    async for chunk in response.aiter_bytes():
-        *lines, begun = (begun + chunk).split(b"\n")
-        if len(begun) > MAX_ANSWER_BYTES:
-            raise ServerError("the server's reply has no lines")
-        for line in filter(bytes.strip, lines):
-            yield _parse_object(line)
+    names = [name for name in os.environ if name.upper() in _ENVIRONMENT]
+    removed = {name: os.environ.pop(name) for name in names}
+    try:
+        import ollama
+    finally:
+        os.environ.update(removed)
+    return ollama
+
+
+# The transport
+
+
+class _Transport(httpx.AsyncBaseTransport):
+    """Send requests to one server, and raise everything but a good answer."""
+
+    def __init__(
+        self, address: Address, network: httpx.AsyncBaseTransport | None
+    ) -> None:
+        self._host = address.host
+        self._network = network or httpx.AsyncHTTPTransport(
+            verify=address.scheme == "https",  # else certificates are not loaded
+            trust_env=False,
+        )
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        is_chat = request.url.path == "/api/chat"
+        content = request.content
+        if is_chat:
+            content = json.dumps({**json.loads(content), "truncate": False}).encode()
+        headers = request.headers.copy()
+        for name in ("authorization", "content-length"):
+            headers.pop(name, None)
+        response = await self._network.handle_async_request(
+            httpx.Request(
+                request.method,
+                request.url,
+                headers=headers,
+                content=content,
+                # The certificate is that of the name, not of the resolved address.
+                extensions={**request.extensions, "sni_hostname": self._host},
+            )
+        )
+        if is_chat and response.status_code == 200:
+            return httpx.Response(200, stream=_Parts(response))
+        body = await _read(response)
+        if response.status_code != 200:
+            raise errors.from_response(response.status_code, body)
+        return httpx.Response(200, content=body)
+
+    async def aclose(self) -> None:
+        await self._network.aclose()
+
+
+class _Parts(httpx.AsyncByteStream):
+    """The parts of a streamed reply, one a line, checked and written in ASCII.
+
+    Ollama's client would also split lines at U+0085 and U+2028, which a model may
+    write.
+    """
+
+    def __init__(self, response: httpx.Response) -> None:
+        self._response = response
+
+    async def __aiter__(self) -> AsyncGenerator[bytes]:
+        begun = b""
+        async for chunk in self._response.aiter_bytes():
+            *lines, begun = (begun + chunk).split(b"\n")
+            if len(begun) > MAX_ANSWER_BYTES:
+                raise ServerError("the server's reply has no lines")
+            for line in filter(bytes.strip, lines):
+                yield json.dumps(_parse_object(line)).encode() + b"\n"
+
+    async def aclose(self) -> None:
+        await self._response.aclose()
 
 
 async def _read(response: httpx.Response) -> bytes:
     """Return the whole body, up to a limit."""
     body = b""
-    async for chunk in response.aiter_bytes():
-        body += chunk
-        if len(body) > MAX_ANSWER_BYTES:
-            raise ServerError("the server's answer has no end")
+    try:
+        async for chunk in response.aiter_bytes():
+            body += chunk
+            if len(body) > MAX_ANSWER_BYTES:
+                raise ServerError("the server's answer has no end")
+    finally:
+        await response.aclose()
     return body
 
 
@@ -312,31 +381,17 @@ def _parse_object(body: bytes) -> dict[str, Any]:
     return value
 
 
-_Value = TypeVar("_Value", str, int)
-
-
-def _field(fields: Mapping[str, Any], name: str, default: _Value) -> _Value:
-    """Return a field of the default's type; the default if there is none."""
-    value = fields.get(name)
-    if value is None:
-        return default
-    if not isinstance(value, type(default)):
-        raise ServerError(f"{name} in the server's reply cannot be read")
-    return value
-
-
-def _make_reply(part: Mapping[str, Any], text: str) -> ModelReply:
+def _make_reply(part: "ChatResponse", text: str) -> ModelReply:
     """Return a reply from the last part of its stream."""
-    done_reason = part.get("done_reason")
-    if done_reason not in ("stop", "length"):
-        reason = repr(done_reason)
+    if part.done_reason not in ("stop", "length"):
+        reason = repr(part.done_reason)
         raise ServerError(f"the reply ended for another reason: {reason}"[:200])
     return ModelReply(
         text,
-        is_whole=done_reason == "stop",
-        prompt_tokens=_field(part, "prompt_eval_count", 0),
-        reply_tokens=_field(part, "eval_count", 0),
-        load_ms=_field(part, "load_duration", 0) // 1_000_000,
-        prompt_ms=_field(part, "prompt_eval_duration", 0) // 1_000_000,
-        reply_ms=_field(part, "eval_duration", 0) // 1_000_000,
+        is_whole=part.done_reason == "stop",
+        prompt_tokens=part.prompt_eval_count or 0,
+        reply_tokens=part.eval_count or 0,
+        load_ms=(part.load_duration or 0) // 1_000_000,
+        prompt_ms=(part.prompt_eval_duration or 0) // 1_000_000,
+        reply_ms=(part.eval_duration or 0) // 1_000_000,
     )
