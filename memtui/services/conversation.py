@@ -1,6 +1,6 @@
-"""Reads a conversation around any position, and the events that a bullet cites.
+"""Reads a conversation in parts, and the events that a bullet cites.
 
-Opening it takes the same time however long it is; its length is counted separately.
+Only the positions of its events are read at once, which takes 2 µs for each.
 """
 
 from collections.abc import Sequence
@@ -23,14 +23,11 @@ from memtui.model.events import (
 from memtui.model.sessions import Session, SubagentMetadata
 from memtui.store import conversations, database, events, nodes, sessions, versions
 
-PAGE_SIZE = 60
-"""The events that are read at once, on each side of a position."""
-
 MAX_INPUT_TEXTS = 20
 """The strings in the input of a call that may be the prompt of a subagent."""
 
-MAX_THOUGHTS = 500
-"""The most thoughts that are given with a page: the first ones."""
+MAX_THOUGHTS = 2_500
+"""The most thoughts that are given with a part: the first ones."""
 
 
 class ConversationGoneError(MemtuiError):
@@ -64,38 +61,15 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class TurnRange:
-    """A part of a conversation, in its order."""
-
-    turns: tuple[Turn, ...]
-    at_start: bool
-    at_end: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ConversationUpdate:
-    """The changes in a conversation that is shown."""
-
-    turns: TurnRange
-    replaces: bool
-    """The turns replace those shown; otherwise they follow them."""
-
-
-@dataclass(frozen=True, slots=True)
 class ConversationInfo:
-    """The details of a conversation that do not require counting its events."""
+    """The details of a conversation, without its texts."""
 
     session: Session
     subagents: tuple[SubagentMetadata, ...]
     thoughts: int
-
-
-@dataclass(frozen=True, slots=True)
-class ConversationLength:
-    """The number of events of a conversation, and of those before a position."""
-
-    total: int
-    before: int
+    """Their number."""
+    positions: Sequence[EventPosition]
+    """Those of all events, in their order."""
 
 
 def get_info(key: ConversationKey) -> ConversationInfo:
@@ -109,98 +83,32 @@ def get_info(key: ConversationKey) -> ConversationInfo:
         session = sessions.get_many([number])[number]
         subagents = tuple(sessions.list_subagents(key.agent, key.session_id))
         thoughts = events.count_thoughts(number, key.subagent)
-        return ConversationInfo(session, subagents, thoughts)
+        positions = conversations.list_positions(number, key.subagent)
+        return ConversationInfo(session, subagents, thoughts, positions)
 
 
-def read_before(
-    key: ConversationKey, position: EventPosition | None, most: int = PAGE_SIZE
-) -> TurnRange:
-    """Return the events before a position; the last ones if it is None."""
-    with database.connection():
-        number = _number(key)
-        # One more gives the time of the event before the first of them.
-        page = conversations.list_before(number, key.subagent, position, most + 1)
-        is_first = len(page) <= most
-        before_at = None if is_first else page[0].timestamp
-        own = page if is_first else page[1:]
-        turns = add_thoughts(number, key.subagent, own, before_at)
-        return TurnRange(turns, is_first, position is None)
+def read_turns(
+    key: ConversationKey, positions: Sequence[EventPosition], start: int, end: int
+) -> tuple[Turn, ...]:
+    """Return the events of a part of a conversation, except those that are unreadable.
 
-
-def read_after(
-    key: ConversationKey, position: EventPosition | None, most: int = PAGE_SIZE
-) -> TurnRange:
-    """Return the events after a position; the first ones if it is None."""
-    with database.connection():
-        number = _number(key)
-        page = conversations.list_after(number, key.subagent, position, most)
-        before_at = from_ms(position[0]) if position else None
-        turns = add_thoughts(number, key.subagent, page, before_at)
-        return TurnRange(turns, position is None, len(page) < most)
-
-
-def read_around(
-    key: ConversationKey, position: EventPosition, most: int = PAGE_SIZE
-) -> TurnRange:
-    """Return the events on both sides of a position, and the one there."""
-    here = position[0], position[1], position[2][:-1]  # right before it
-    with database.connection():
-        ahead, behind = read_before(key, here, most), read_after(key, here, most)
-    return TurnRange(ahead.turns + behind.turns, ahead.at_start, behind.at_end)
-
-
-def find_update(
-    key: ConversationKey,
-    displayed: TurnRange,
-    here: EventPosition,
-    most: int,
-    *,
-    has_changed: bool = False,
-) -> ConversationUpdate | None:
-    """Return what is new after the part that is shown, or changed within it.
-
-    If some were inserted or deleted, or if something else has changed, at most ``most``
-    events around ``here`` are read again.
+    Args:
+        positions: Those of all events.
+        start, end: The indexes of the first one, and of the one after the last.
     """
     with database.connection():
-        number, places = _number(key), [turn.position for turn in displayed.turns]
-        first = None if displayed.at_start else places[0]
-        span = first, places[-1], len(places) + 1
-        positions = conversations.list_positions(number, key.subagent, *span)
-        if has_changed or positions != places:
-            around = read_around(key, here, most // 2)
-            return ConversationUpdate(around, replaces=True)
-        if not displayed.at_end:
-            return None
-        later = read_after(key, places[-1])
-        return ConversationUpdate(later, replaces=False) if later.turns else None
+        names = [event_id for *_, event_id in positions[start:end]]
+        by_id = events.get(names)
+        page = [by_id[name] for name in names if name in by_id]
+        before_at = from_ms(positions[start - 1][0]) if start else None
+        return add_thoughts(_number(key), key.subagent, page, before_at)
 
 
-def find_event(event_id: str) -> tuple[ConversationKey, EventPosition] | None:
-    """Return the conversation and the position of an event; None if it is unknown."""
+def find_position(event_id: str) -> EventPosition | None:
+    """Return the position of an event, by its id or that of a copy of it."""
     with database.connection():
-        event = events.get([event_id]).get(event_id)
-    if event is None:
-        return None
-    key = ConversationKey(event.agent, event.session_id, event.subagent)
-    return key, event.position
-
-
-def find_by_rank(key: ConversationKey, rank: int) -> EventPosition | None:
-    """Return the position of the event with a rank, counted from 0."""
-    with database.connection():
-        return conversations.find_position(_number(key), key.subagent, rank)
-
-
-def measure_length(
-    key: ConversationKey, position: EventPosition | None
-) -> ConversationLength:
-    """Count the events, and those before a position."""
-    with database.connection():
-        whose = _number(key), key.subagent
-        total = conversations.count_events(*whose)
-        before = conversations.count_events(*whose, position) if position else 0
-        return ConversationLength(total, before)
+        location = conversations.locate([event_id]).get(event_id)
+        return location and location.position
 
 
 def find_text(key: ConversationKey, words: str) -> Sequence[EventPosition]:

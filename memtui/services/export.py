@@ -5,7 +5,7 @@ Both are read and written in pages, so that a long one takes no more memory.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import tzinfo
 from functools import cache
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TextIO
 from memtui.model.events import (
     BOUNDARIES,
     Event,
+    EventPosition,
     EventRole,
     Thought,
     remove_tag_characters,
@@ -26,6 +27,8 @@ from memtui.store import backup, database, events
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
+
+PAGE_SIZE = 100  # The events of a conversation that are read at once.
 
 # Everything as JSON lines
 
@@ -105,9 +108,10 @@ def write_lines(file: Path, lines: Iterable[str], *, may_replace: bool) -> None:
 
 
 def _lines(whose: ConversationKey, zone: tzinfo) -> Iterator[str]:
-    yield from _header(conversation.get_info(whose), whose, zone)
+    about = conversation.get_info(whose)
+    yield from _header(about, whose, zone)
     day = ""
-    for event in _read_events(whose):
+    for event in _read_events(whose, about.positions):
         at = event.timestamp.astimezone(zone)
         if (event_day := f"{at:%A} {at.day} {at:%B %Y}") != day:
             day = event_day
@@ -136,11 +140,12 @@ def _header(
     )
 
 
-def _read_events(whose: ConversationKey) -> Iterator[Event]:
-    position = None
-    while turns := conversation.read_after(whose, position).turns:
-        yield from (turn.event for turn in turns)
-        position = turns[-1].position
+def _read_events(
+    whose: ConversationKey, positions: Sequence[EventPosition]
+) -> Iterator[Event]:
+    for start in range(0, len(positions), PAGE_SIZE):
+        part = conversation.read_turns(whose, positions, start, start + PAGE_SIZE)
+        yield from (turn.event for turn in part)
 
 
 def _event_lines(event: Event, time: str) -> Iterator[str]:

@@ -39,18 +39,12 @@ class Outline:
     card: SessionCard
     entries: tuple[OutlineEntry, ...]
     """In the order of the conversation."""
-    positions: Sequence[EventPosition]
-    """Those of all events."""
     cited: Sequence[EventPosition]
     """The events that the lines of the summary are based on."""
 
     @property
     def prompts(self) -> list[EventPosition]:
         return [e.position for e in self.entries if e.kind is EntryKind.PROMPT]
-
-    def ranks(self, positions: Iterable[EventPosition]) -> list[int]:
-        """Return the numbers of events before some positions."""
-        return [bisect_left(self.positions, position) for position in positions]
 
 
 def read_outline(key: ConversationKey) -> Outline:
@@ -70,12 +64,8 @@ def read_outline(key: ConversationKey) -> Outline:
         return Outline(
             card,
             tuple(sorted(_list_entries(number, key))),
-            conversations.list_positions(number, key.subagent, None, END, -1),
             sorted(_locate(number, key, cited).values()),
         )
-
-
-END: EventPosition = (2**62, 0, "")
 
 
 def _list_entries(number: int, key: ConversationKey) -> Iterator[OutlineEntry]:
@@ -87,24 +77,29 @@ def _list_entries(number: int, key: ConversationKey) -> Iterator[OutlineEntry]:
     for event_id, position in _locate(number, key, subjects).items():
         yield OutlineEntry(position, EntryKind.COMMIT, subjects[event_id])
     if not key.subagent:
+        positions = conversations.list_positions(number, "")
         for name, *times_ms in conversations.list_subagent_times(number):
-            yield from _find_start(key, name, *times_ms)
+            yield from _find_start(key, positions, name, times_ms)
 
 
 def _find_start(
-    key: ConversationKey, name: str, *times_ms: int
+    key: ConversationKey,
+    positions: Sequence[EventPosition],
+    name: str,
+    times_ms: Iterable[int],
 ) -> Iterator[OutlineEntry]:
     """Yield the call of a subagent, near its first or its last event; or else the last
     event before it."""
-    places = [(at_ms, 0, "") for at_ms in times_ms]
-    for place in places:
-        for turn in conversation.read_around(key, place, MAX_CALLS).turns:
+    ranks = [bisect_left(positions, (at_ms, 0, "")) for at_ms in times_ms]
+    for rank in ranks:
+        start, end = max(0, rank - MAX_CALLS), rank + MAX_CALLS
+        for turn in conversation.read_turns(key, positions, start, end):
             if turn.subagent == name:
                 text = turn.event.text.partition("\n")[0]
                 yield OutlineEntry(turn.position, EntryKind.SUBAGENT, text)
                 return
-    for turn in conversation.read_before(key, places[0], 1).turns:
-        yield OutlineEntry(turn.position, EntryKind.SUBAGENT, name)
+    if ranks[0]:
+        yield OutlineEntry(positions[ranks[0] - 1], EntryKind.SUBAGENT, name)
 
 
 def _locate(

@@ -140,19 +140,9 @@ def _read(sql: str, *values: object) -> list[Event]:
     return [by_id[name] for name in names if name in by_id]
 
 
-def list_positions(
-    number: int,
-    subagent: str,
-    first: EventPosition | None,
-    last: EventPosition,
-    limit: int,
-) -> list[EventPosition]:
-    condition = f"({_POSITION}) <= (?, ?, ?)"
-    if first:
-        condition += f" AND ({_POSITION}) >= (?, ?, ?)"
-    sql = f"SELECT {_POSITION} {_EVENTS} AND {condition} {_DESCENDING} LIMIT ?"
-    rows = fetch(sql, number, subagent, *last, *(first or ()), limit)
-    return [_position(row) for row in rows[::-1] if row[2] not in events.unreadable]
+def list_positions(number: int, subagent: str) -> list[EventPosition]:
+    rows = fetch(f"SELECT {_POSITION} {_EVENTS} {_ASCENDING}", number, subagent)
+    return [_position(row) for row in rows if row[2] not in events.unreadable]
 
 
 def find_text(number: int, subagent: str, text: str) -> Sequence[EventPosition]:
@@ -162,11 +152,6 @@ def find_text(number: int, subagent: str, text: str) -> Sequence[EventPosition]:
     return list(
         map(_position, fetch(sql, number, subagent, *map(like_pattern, variants)))
     )
-
-
-def find_position(number: int, subagent: str, index: int) -> EventPosition | None:
-    sql = f"SELECT {_POSITION} {_EVENTS} {_ASCENDING} LIMIT 1 OFFSET ?"
-    return next(map(_position, fetch(sql, number, subagent, index)), None)
 
 
 LANDMARK_CHARS = 300
@@ -212,17 +197,6 @@ def find_subagents(number: int, fingerprints: Collection[bytes]) -> dict[bytes, 
 
 def _position(row: Sequence[Any]) -> EventPosition:
     return row[0], row[1], row[2]
-
-
-def count_events(
-    number: int, subagent: str, position: EventPosition | None = None
-) -> int:
-    """Count the events of a conversation, or those before a position.
-
-    This takes 0.6 µs for each of them.
-    """
-    sql = f"SELECT count(*) {_EVENTS} {_BEFORE if position else ''}"
-    return int(fetch_value(sql, number, subagent, *(position or ())))
 
 
 def list_messages_after(number: int, event: Event, limit: int) -> list[Event]:

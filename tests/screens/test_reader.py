@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -18,9 +18,9 @@ from memtui.model.events import make_thought as thought
 from memtui.model.sessions import SubagentMetadata
 from memtui.pipeline.progress import PipelineProgress
 from memtui.services import conversation
-from memtui.services.conversation import ConversationKey, TurnRange
+from memtui.services.conversation import ConversationKey, Turn
 from memtui.services.resume import ResumeCommand
-from memtui.store import conversations, database, sessions
+from memtui.store import database, sessions
 from memtui.store import events as store_events
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported, SessionRequested, SourceMarks
@@ -28,14 +28,9 @@ from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.dialogs import ExportScreen, ResumeScreen, check_resume
 from memtui.tui.screens.reader import ReaderScreen
 from memtui.tui.screens.sessions import SessionsScreen
-from memtui.tui.widgets import transcript_view, turn_rendering
+from memtui.tui.widgets import turn_rendering
 from memtui.tui.widgets.panes import PaneTitle
-from memtui.tui.widgets.transcript_view import (
-    CURSOR_MARK,
-    TranscriptView,
-    TurnsPosition,
-    TurnsRequested,
-)
+from memtui.tui.widgets.transcript_view import CURSOR_MARK, TranscriptView
 from memtui.workspace import Workspace
 from tests.pilots import AppOf, Compare, Settle, footer_keys, notices, press
 from tests.screens import long_session
@@ -89,9 +84,7 @@ async def type_words(
 
 
 def event_at(rank: int) -> str:
-    place = conversation.find_by_rank(MILL, rank)
-    assert place is not None
-    return place[2]
+    return conversation.get_info(MILL).positions[rank][2]
 
 
 async def test_long_session_is_opened_by_reading_a_part(
@@ -99,15 +92,15 @@ async def test_long_session_is_opened_by_reading_a_part(
 ) -> None:
     long_session.store_session(50_000)
     read = 0
-    ask = conversations._read
+    get = store_events.get
 
-    def count(asked: str, *given: object) -> list[Event]:
+    def count(event_ids: Iterable[str]) -> dict[str, Event]:
         nonlocal read
-        rows = ask(asked, *given)
-        read += len(rows)
-        return rows
+        by_id = get(event_ids)
+        read += len(by_id)
+        return by_id
 
-    monkeypatch.setattr(conversations, "_read", count)
+    monkeypatch.setattr(store_events, "get", count)
     app = app_of(workspace)
     async with app.run_test(size=(120, 40)) as pilot:
         for rank in (0, 25_000, 49_999):
@@ -117,7 +110,7 @@ async def test_long_session_is_opened_by_reading_a_part(
             assert current_event(app).ordinal == rank
             window = view(app).buffer
             at = view(app).cursor_index
-            assert at is not None and window.turns_before + at == rank
+            assert at is not None and window.start + at == rank
             await press(pilot, settle, "escape")
         read = 0
         await open_session(pilot, settle)
@@ -253,14 +246,19 @@ async def test_last_of_several_quick_jumps_counts(
     async with app.run_test(size=(90, 30)) as pilot:
         await open_session(pilot, settle, event_at(1_500))
         newer = threading.Event()
-        read = transcript_view.read_turns
+        read = conversation.read_turns
 
-        def slowly(whose: ConversationKey, request: TurnsRequested) -> TurnRange:
-            if request.where is TurnsPosition.END:
+        def slowly(
+            whose: ConversationKey,
+            positions: Sequence[EventPosition],
+            start: int,
+            end: int,
+        ) -> tuple[Turn, ...]:
+            if end == len(positions):
                 newer.wait()
-            return read(whose, request)
+            return read(whose, positions, start, end)
 
-        monkeypatch.setattr(transcript_view, "read_turns", slowly)
+        monkeypatch.setattr(conversation, "read_turns", slowly)
         await pilot.press("home", "end", "home")
         while current_event(app).ordinal:
             await pilot.pause()

@@ -1,7 +1,7 @@
 """The reader: the conversation of one session, loaded in parts around the cursor."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 from typing import ClassVar, NamedTuple
@@ -21,9 +21,7 @@ from memtui.services.conversation import (
     ConversationGoneError,
     ConversationInfo,
     ConversationKey,
-    ConversationLength,
     Turn,
-    TurnRange,
 )
 from memtui.services.outline import Outline, read_outline
 from memtui.text import date_format
@@ -37,15 +35,14 @@ from memtui.tui.screens.base import (
     describe_failure,
 )
 from memtui.tui.screens.session_actions import ACTIONS, SESSION, SessionActions
-from memtui.tui.widgets import markdown, transcript_view, turn_rendering
+from memtui.tui.widgets import markdown, turn_rendering
 from memtui.tui.widgets.panes import PaneTitle
 from memtui.tui.widgets.session_outline import OutlineList, draw_card
 from memtui.tui.widgets.transcript_view import (
-    MAX_TURNS,
+    END,
+    START,
     TranscriptView,
-    TurnsPosition,
     TurnsRequested,
-    join_turns,
 )
 from memtui.tui.widgets.turn_rendering import RenderedTurn, TurnLayout
 
@@ -66,12 +63,10 @@ EMPTY = "This session has no messages."
 GONE = "This session has been deleted.\n\nPress esc to go back."
 
 
-class LoadedTurns(NamedTuple):
-    """Turns, rendered for a layout and for the events that were expanded."""
+class Rendering(NamedTuple):
+    """What turns were rendered for: a conversation, a layout, the expanded events."""
 
-    turns: TurnRange
-    length: ConversationLength
-    rendered: list[RenderedTurn]
+    about: ConversationInfo
     layout: TurnLayout
     expanded: frozenset[str]
 
@@ -219,12 +214,10 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
         self._quotes = quotes
         # The event whose text was copied last, and the number of its block of code.
         self._copied = ("", 0)
-        self._seeks_match = False  # True until the match or quote jumped to is shown.
-        self._is_jumping = False  # True if a load replaces everything shown.
+        self._seeks_match = True  # Until the match or quote jumped to is shown.
         self._with_thinking = self._is_raw = False
         self._expanded: set[str] = set()
-        self._to_render: set[str] = set()  # The events that are being rendered again.
-        self._renders_all = False
+        self._rendering: Rendering | None = None  # That of what is shown.
         # The place of the cursor and the expanded events when the search began.
         self._before_search: tuple[EventPosition | None, frozenset[str]] = (
             None,
@@ -253,7 +246,7 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
     def on_mount(self) -> None:
         self.view.focus()
         # The width of the lines is known after the first refresh.
-        self.call_after_refresh(self._open)
+        self.call_after_refresh(self.reload)
 
     def _show_loading(self) -> None:
         if self.about is None and not self.has_class("-empty"):
@@ -261,99 +254,74 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
 
     # Loading turns
 
-    def _open(self) -> None:
-        self._is_jumping = True
-        render = self._renderer(reuses=False)
+    def reload(self) -> None:
+        """Load what is new."""
+        before, event_id = self.about, self._event_id
 
-        def read() -> tuple[ConversationInfo, TurnsRequested, LoadedTurns]:
+        def read() -> tuple[ConversationInfo, EventPosition | None]:
             about = conversation.get_info(self.key)
-            event_id = self._event_id
-            event = conversation.find_event(event_id) if event_id else None
+            if before is not None:
+                return about, None
             is_live = self.now() - about.session.updated_at < LIVE
-            request = TurnsRequested(
-                TurnsPosition.END if is_live else TurnsPosition.BEGINNING
-            )
-            if event is not None:
-                request = _around(event[1])
-            turns = transcript_view.read_turns(self.key, request)
-            return about, request, render(turns)
+            place = conversation.find_position(event_id) if event_id else None
+            return about, place or (END if is_live else START)
 
-        def show(opened: tuple[ConversationInfo, TurnsRequested, LoadedTurns]) -> None:
-            about, request, loaded = opened
-            self._show_about(about)
-            self._jump(request, loaded)
+        def show(news: tuple[ConversationInfo, EventPosition | None]) -> None:
+            about, place = news
+            if self._rendering and self._rendering.about == about:
+                return
+            self.about = about
+            self._update_title(about)
+            if place is not None:
+                self.view.open(about.positions, place)
+            else:
+                self.load_turns()
 
-        self.load(read, show, TURNS, self._show_loading)
+        self.load(read, show, NEWS, self._show_loading)
 
     @on(TurnsRequested)
-    def load_turns(self, request: TurnsRequested) -> None:
-        if self._is_jumping and not request.is_jump:
+    @on(messages.TranscriptResized)
+    def load_turns(self) -> None:
+        """Read and render the part to show, except what is rendered like that."""
+        view, buffer, before = self.view, self.view.buffer, self._rendering
+        if (about := self.about) is None:
             return
-        self._is_jumping = request.is_jump
-        render = self._renderer(reuses=not request.is_jump)
-        buffer, before = self.view.buffer, self.view.buffer.range
-        version = buffer.version
+        layout, expanded = self._turn_layout(), frozenset(self._expanded)
+        rendering, span = Rendering(about, layout, expanded), view.span
+        positions = about.positions
+        start, end = view.find_part(positions)
+        is_read = before is not None and before.about is about
+        turns = {turn.position: turn for turn in buffer.turns} if is_read else {}
+        rendered: turn_rendering.RenderedTurns = {}
+        if before is not None and before.layout == layout:
+            rendered = {
+                turn.event.event_id: (turn, lines)
+                for turn, lines in zip(buffer.turns, buffer.rendered, strict=True)
+                if turn.event.event_id not in before.expanded ^ expanded
+            }
 
-        def read() -> LoadedTurns:
-            turns = transcript_view.read_turns(self.key, request)
-            if request.where is TurnsPosition.BEFORE:
-                turns = join_turns(turns, before, keeps_end=False)
-            elif request.where is TurnsPosition.AFTER:
-                turns = join_turns(before, turns, keeps_end=True)
-            return render(turns)
+        def read() -> tuple[list[Turn], list[RenderedTurn]]:
+            missing = [at for at in range(start, end) if positions[at] not in turns]
+            if missing:
+                first, last = missing[0], missing[-1]
+                page = conversation.read_turns(self.key, positions, first, last + 1)
+                turns.update((turn.position, turn) for turn in page)
+            part = [turns[at] for at in positions[start:end] if at in turns]
+            return part, turn_rendering.render_turns(part, layout, expanded, rendered)
 
-        def show(loaded: LoadedTurns) -> None:
-            if request.is_jump:
-                self._jump(request, loaded)
-            elif version == buffer.version:
-                self._refresh(loaded)
-            else:
-                self.view.end_request(retry=True)
+        def show(loaded: tuple[list[Turn], list[RenderedTurn]]) -> None:
+            if span == view.span:  # Otherwise another part is requested already.
+                self._rendering = rendering
+                self.set_class(not loaded[0], "-empty")
+                if not loaded[0]:
+                    self.show_instead(EMPTY)
+                view.show(positions, start, end, *loaded)
+                self._show_match()
+                if not (before and before.about is about):
+                    read = partial(read_outline, self.key)
+                    self.load(read, self._show_outline, "outline")
 
         self.load(read, show, TURNS)
-
-    def _renderer(self, *, reuses: bool) -> Callable[[TurnRange], LoadedTurns]:
-        """Return what renders turns on a thread, perhaps without those shown now."""
-        buffer = self.view.buffer
-        pairs = zip(buffer.turns, buffer.rendered, strict=True) if reuses else ()
-        reused = {turn.event.event_id: (turn, lines) for turn, lines in pairs}
-        layout, expanded = self._turn_layout(), frozenset(self._expanded)
-
-        def render(turns: TurnRange) -> LoadedTurns:
-            first = turns.turns[0].position if turns.turns else None
-            length = conversation.measure_length(self.key, first)
-            lines = turn_rendering.render_turns(turns.turns, layout, expanded, reused)
-            return LoadedTurns(turns, length, lines, layout, expanded)
-
-        return render
-
-    def _refresh(self, loaded: LoadedTurns) -> None:
-        self.view.refresh_turns(loaded.turns, loaded.rendered, loaded.length)
-        self._catch_up(loaded)
-
-    def _jump(self, request: TurnsRequested, loaded: LoadedTurns) -> None:
-        """Show only these turns, unless the user has moved on."""
-        self._is_jumping = False
-        view, turns, place = self.view, loaded.turns, request.place
-        is_there = request.followed_from in (None, view.cursor)
-        if is_there and request.number == view.jump_count:
-            if request.where is TurnsPosition.AROUND and place is None and turns.turns:
-                place = turns.turns[len(turns.turns) // 2].position
-            view.show(turns, loaded.rendered, loaded.length, place)
-            self._seeks_match = True
-            self._show_match()
-        else:
-            view.end_request(retry=True)
-        self._catch_up(loaded)
-        self.set_class(not view.buffer.turns, "-empty")
-        if not view.buffer.turns:
-            self.show_instead(EMPTY)
-
-    def _show_about(self, about: ConversationInfo) -> None:
-        self.about = about
-        self._update_title(about)
-        read = partial(read_outline, self.key)
-        self.load(read, self._show_outline, "outline")
 
     def _show_outline(self, outline: Outline) -> None:
         self._outline = outline
@@ -367,8 +335,8 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
         """Show beside the scrollbar what is cited, and what was found."""
         if (outline := self._outline) is not None:
             self.view.marks = {
-                CITED: outline.ranks(outline.cited),
-                MATCHING: outline.ranks(self._find_line.matches),
+                CITED: outline.cited,
+                MATCHING: self._find_line.matches,
             }
             self.view.refresh()
 
@@ -389,7 +357,6 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
 
     def show_error(self, error: BaseException, group: str) -> None:
         if group == TURNS:
-            self._is_jumping = False
             self.view.end_request()
         if group in (PLACE, SESSION):
             self.notify(format.error_text(error), severity="error")
@@ -408,46 +375,6 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
     def show_progress(self, message: messages.ProgressReported) -> None:
         self.request_reload()
 
-    def reload(self) -> None:
-        """Load what is new; a jump goes first."""
-        if self._is_jumping:
-            self._needs_reload = True
-            return
-        buffer, here = self.view.buffer, self.view.anchor_place
-        if here is None:
-            self._open()
-            return
-        before, version = buffer.range, buffer.version
-        render = self._renderer(reuses=True)
-        subagents = self.about.subagents if self.about else ()
-
-        def read() -> tuple[ConversationInfo, LoadedTurns | None]:
-            about = conversation.get_info(self.key)
-            news = conversation.find_update(
-                self.key,
-                before,
-                here,
-                MAX_TURNS,
-                has_changed=about.subagents != subagents,
-            )
-            if news is None:
-                return about, None
-            turns = news.turns
-            if not news.replaces:
-                turns = join_turns(before, turns, keeps_end=True)
-            return about, render(turns)
-
-        def show(update: tuple[ConversationInfo, LoadedTurns | None]) -> None:
-            about, loaded = update
-            if about != self.about:
-                self._show_about(about)
-            if version != buffer.version:
-                self.request_reload()  # Something else is shown by now.
-            elif loaded is not None:
-                self._refresh(loaded)
-
-        self.load(read, show, NEWS)
-
     # Rendering
 
     def _turn_layout(self) -> TurnLayout:
@@ -462,47 +389,13 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
             self._quotes,
         )
 
-    @on(messages.TranscriptResized)
-    def fit_width(self) -> None:
-        if self.view.buffer.turns:
-            self._render_again()
-
-    def _catch_up(self, loaded: LoadedTurns) -> None:
-        """Render again what was loaded for an earlier layout."""
-        if loaded.layout != self._turn_layout():
-            self._render_again()
-        elif changed := loaded.expanded ^ self._expanded:
-            self._render_again(changed)
-
-    def _render_again(self, event_ids: Collection[str] = ()) -> None:
-        """Render all turns again, or some, and those being rendered now."""
-        self._renders_all |= not event_ids
-        self._to_render.update(event_ids)
-        turns = [
-            turn
-            for turn in self.view.buffer.turns
-            if self._renders_all or turn.event.event_id in self._to_render
-        ]
-        layout, expanded = self._turn_layout(), frozenset(self._expanded)
-
-        def show(rendered: list[RenderedTurn]) -> None:
-            if layout == self._turn_layout():
-                self._to_render, self._renders_all = set(), False
-                names = [turn.event.event_id for turn in turns]
-                self.view.update_turns(dict(zip(names, rendered, strict=True)))
-                if layout.words or self._seeks_match:
-                    self._show_match()
-
-        render = partial(turn_rendering.render_turns, turns, layout, expanded)
-        self.load(render, show, "render")
-
     def action_toggle_expanded(self) -> None:
         turn = self.view.current
         if turn is None or not turn_rendering.can_expand(turn.event):
             self.notify("This message is shown whole.")
             return
         self._expanded ^= {turn.event.event_id}
-        self._render_again([turn.event.event_id])
+        self.load_turns()
 
     @on(messages.TurnSelected)
     def open_turn(self) -> None:
@@ -522,11 +415,11 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
             return
         self._with_thinking = not self._with_thinking
         self._update_title(self.about)
-        self._render_again()
+        self.load_turns()
 
     def action_toggle_raw(self) -> None:
         self._is_raw = not self._is_raw
-        self._render_again()
+        self.load_turns()
         drawn = "as it is written" if self._is_raw else "rendered"
         self.notify(f"Markdown is shown {drawn}.")
 
@@ -578,9 +471,9 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
             self.notify(f"This is your {which} prompt.")
 
     def _go_to(self, place: EventPosition) -> None:
-        number = self.view.start_jump()
-        if not self.view.go_to(place):
-            self.post_message(_around(place, number))
+        self.view.go_to(place)
+        self._seeks_match = True
+        self._show_match()
 
     # Search
 
@@ -595,29 +488,33 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
         """Mark the matches, and go to the first from where the search began."""
         line, (start, expanded) = self._find_line, self._before_search
         self._expanded = {*expanded}
-        self._render_again()
+        self.load_turns()
         if place := line.first_match(start) if line.matches else start:
             self._go_to(place)
         self.show_place()
         self._show_marks()
 
     def _show_match(self) -> None:
-        """Scroll to the match or quote in the current turn, expanding it if needed."""
-        at = self.view.cursor_index
-        if at is None:
+        """Scroll to the match or quote jumped to, expanding its turn if needed."""
+        at, rendering = self.view.cursor_index, self._rendering
+        is_due = self._seeks_match and self.view.goal is None
+        if at is None or rendering is None or not is_due:
             return
+        if rendering.layout != self._turn_layout():
+            return  # It is rendered again.
         turn, rendered = self.view.buffer.turns[at], self.view.buffer.rendered[at]
         name = turn.event.event_id
-        can_expand = (
-            turn_rendering.is_collapsible(turn.event) and name not in self._expanded
-        )
-        self._seeks_match = False
         if rendered.found_lines:
-            self.view.go_to(turn.position, line=min(rendered.found_lines))
-        elif rendered.has_match and can_expand:
-            self._seeks_match = True
+            self.view.show_line(min(rendered.found_lines))
+        elif (
+            rendered.has_match
+            and turn_rendering.is_collapsible(turn.event)
+            and name not in rendering.expanded
+        ):
             self._expanded.add(name)
-            self._render_again([name])
+            self.load_turns()
+            return
+        self._seeks_match = False
 
     def action_keep_words(self) -> None:
         """Go from the input to the matches; without words, close the search."""
@@ -643,7 +540,6 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
             self.notify("Press / to find words first.")
         elif place := find_next(line.matches, here, by):
             self._go_to(place)
-            self._show_match()
         else:
             which = "last" if by > 0 else "first"
             self.notify(f"This is the {which} match.")
@@ -660,7 +556,7 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
         self.set_class(False, "-finding")
         self._find_line.reset()
         self._show_marks()
-        self._render_again()
+        self.load_turns()
         self.set_focus(self.view)
 
     def action_back(self) -> None:
@@ -742,7 +638,3 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
 
     def show_renamed(self) -> None:
         self.request_reload()
-
-
-def _around(place: EventPosition, number: int = 0) -> TurnsRequested:
-    return TurnsRequested(TurnsPosition.AROUND, place, number=number)

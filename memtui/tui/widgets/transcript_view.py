@@ -6,9 +6,7 @@ that is higher than the screen is scrolled line by line before the cursor moves 
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from enum import Enum, auto
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import ClassVar
 
@@ -22,18 +20,14 @@ from textual.strip import Strip
 from textual.visual import Visual
 
 from memtui.model.events import EventPosition
-from memtui.services import conversation
-from memtui.services.conversation import (
-    ConversationKey,
-    ConversationLength,
-    Turn,
-    TurnRange,
-)
+from memtui.services.conversation import Turn
 from memtui.tui import commands, messages
 from memtui.tui.widgets.turn_rendering import RenderedTurn
 
+PAGE_SIZE = 60  # The turns that are requested at once, on each side of a position.
+
 MAX_TURNS = 600
-"""The most turns that stay loaded; the ones furthest from the last read are dropped."""
+"""The most turns that stay loaded; those furthest from the last request are dropped."""
 
 GUESSED_HEIGHT = 3.0  # The assumed height of a turn while none is loaded, in lines.
 CURSOR_MARK, MATCH_MARK = "▌ ", "┃ "
@@ -41,66 +35,38 @@ CURSOR_MARK, MATCH_MARK = "▌ ", "┃ "
 PREFETCH_LINES = 40
 """The distance from the end of the loaded turns at which more are requested."""
 
+START: EventPosition = (0, 0, "")
+END: EventPosition = (2**62, 0, "")
+"""Places before and after all turns, also those that will be added."""
+
 Anchor = tuple[EventPosition, int, int]
 """A visible turn, which of its lines, and on which line of the screen that is."""
 
 
-class TurnsPosition(Enum):
-    """The turns of a conversation that should be loaded."""
-
-    BEGINNING = auto()
-    END = auto()
-    AROUND = auto()
-    """Around a place, or around a rank."""
-    BEFORE = auto()
-    """Before a place, to be added at the top."""
-    AFTER = auto()
-    """After a place, to be added at the end."""
-
-
-@dataclass(eq=False, repr=False)
 class TurnsRequested(Message):
-    """Turns of the conversation should be loaded."""
-
-    where: TurnsPosition
-    place: EventPosition | None = None
-    """The place that `where` refers to."""
-    rank: int = 0
-    """The number of turns before it, if the place is not known."""
-    number: int = 0
-    """The number of the jump; only the last one is carried out."""
-    followed_from: EventPosition | None = None
-    """The position at which the cursor must still be when the turns are shown."""
-
-    @property
-    def is_jump(self) -> bool:
-        return self.where not in (TurnsPosition.BEFORE, TurnsPosition.AFTER)
+    """The part that the view names should be loaded, or rendered again."""
 
 
 class TurnBuffer:
     """The loaded turns with their lines, and estimates of what is before and after."""
 
     def __init__(self) -> None:
-        self.turns: list[Turn] = []
-        self.rendered: list[RenderedTurn] = []
-        # True if the session begins, or ends, with the loaded turns.
-        self.is_first = self.is_last = True
-        # The numbers of turns that are not loaded.
-        self.turns_before = self.turns_after = 0
-        self.version = 0  # Changes with every change of the buffer.
+        self.positions: Sequence[EventPosition] = ()  # Those of the whole session.
+        # The indexes of the first position that is loaded, and of the one after the
+        # last. Turns that cannot be read are not among the loaded ones.
+        self.start = self.end = 0
+        self.turns: Sequence[Turn] = ()
+        self.rendered: Sequence[RenderedTurn] = ()
         self._tops: list[int] = [0]
 
     @property
+    def is_last(self) -> bool:
+        """True if the session ends with the loaded turns."""
+        return self.end == len(self.positions)
+
+    @property
     def lines_before(self) -> int:
-        return 0 if self.is_first else max(1, round(self.turns_before * self._mean))
-
-    @property
-    def lines_after(self) -> int:
-        return 0 if self.is_last else max(1, round(self.turns_after * self._mean))
-
-    @property
-    def range(self) -> TurnRange:
-        return TurnRange((*self.turns,), self.is_first, self.is_last)
+        return round(self.start * self._mean)
 
     @property
     def _mean(self) -> float:
@@ -112,7 +78,8 @@ class TurnBuffer:
 
     @property
     def total(self) -> int:
-        return self.lines_before + self.height + self.lines_after
+        lines_after = round((len(self.positions) - self.end) * self._mean)
+        return self.lines_before + self.height + lines_after
 
     def top(self, index: int) -> int:
         """Return the first line of a turn, counted from the start of the transcript."""
@@ -138,51 +105,48 @@ class TurnBuffer:
 
     def find(self, place: EventPosition) -> int | None:
         """Return the index of the turn at a place, None if it is not loaded."""
-        index = bisect_left(self.turns, place, key=lambda turn: turn.position)
-        is_found = index < len(self.turns) and self.turns[index].position == place
+        index = self.find_nearest(place)
+        is_found = bool(self.turns) and self.turns[index].position == place
         return index if is_found else None
 
-    def rank(self, y: int) -> int:
-        """Estimate how many turns begin before a line."""
-        if y < self.lines_before:
-            return round(self.turns_before * y / self.lines_before)
-        if (inside := y - self.lines_before) < self.height:
-            return self.turns_before + bisect_left(self._tops, inside)
-        beyond = inside - self.height
-        share = beyond / max(1, self.lines_after)
-        turns_until_here = self.turns_before + len(self.turns)
-        return turns_until_here + round(self.turns_after * min(1.0, max(0.0, share)))
+    def find_nearest(self, place: EventPosition) -> int:
+        """Return the index of the first turn from a place on, or of the last one."""
+        index = bisect_left(self.turns, place, key=lambda turn: turn.position)
+        return min(index, len(self.turns) - 1)
+
+    def rank(self, place: EventPosition) -> int:
+        """Return how many turns of the session are before a place; not all of them."""
+        return max(0, min(bisect_left(self.positions, place), len(self.positions) - 1))
+
+    def place(self, y: int) -> EventPosition:
+        """Estimate the place of the first turn that begins at a line or after it."""
+        inside = y - self.lines_before
+        if inside < 0:
+            rank = round(y / self._mean)
+        elif inside < self.height:
+            rank = self.start + bisect_left(self._tops, inside)
+        else:
+            rank = self.end + round((inside - self.height) / self._mean)
+        return self.positions[rank] if rank < len(self.positions) else END
 
     def replace(
         self,
-        loaded: TurnRange,
+        positions: Sequence[EventPosition],
+        start: int,
+        end: int,
+        turns: Sequence[Turn],
         rendered: Sequence[RenderedTurn],
-        length: ConversationLength,
     ) -> None:
-        self.turns, self.rendered = [*loaded.turns], [*rendered]
-        self.is_first, self.is_last = loaded.at_start, loaded.at_end
-        self.turns_before = 0 if self.is_first else max(1, length.before)
-        turns_left = length.total - self.turns_before - len(self.turns)
-        self.turns_after = 0 if self.is_last else max(1, turns_left)
-        self._update_tops()
-
-    def update(self, rendered: Mapping[str, RenderedTurn]) -> None:
-        self.rendered = [
-            rendered.get(turn.event.event_id, before)
-            for turn, before in zip(self.turns, self.rendered, strict=True)
-        ]
-        self._update_tops()
-
-    def _update_tops(self) -> None:
-        self.version += 1
-        self._tops = [0, *accumulate(len(turn.lines) for turn in self.rendered)]
+        self.positions, self.start, self.end = positions, start, end
+        self.turns, self.rendered = turns, rendered
+        self._tops = [0, *accumulate(len(turn.lines) for turn in rendered)]
 
 
 class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
     """Shows the loaded turns and moves a cursor through them.
 
     It posts ``TurnsRequested`` for turns that are not loaded; the screen reads and
-    renders them and hands them over with ``show`` or ``refresh_turns``.
+    renders them and hands them over with ``show``.
     """
 
     ALLOW_SELECT = False
@@ -197,11 +161,13 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         super().__init__(id="transcript")
         self.buffer = TurnBuffer()
         self.cursor: EventPosition | None = None
-        # The number of jumps; only the answer to the last one counts.
-        self.jump_count = 0
-        # The ranks of turns, in their order, by the mark and style that they get beside
-        # the scrollbar.
-        self.marks: dict[tuple[str, str], Sequence[int]] = {}
+        # The first and the last place of the part that is shown or requested.
+        self.span = START, START
+        # The place that the cursor moves to when it is loaded.
+        self.goal: EventPosition | None = None
+        # Places, in their order, by the mark and style that they get beside the
+        # scrollbar.
+        self.marks: dict[tuple[str, str], Sequence[EventPosition]] = {}
         self._is_waiting = False
 
     @property
@@ -236,80 +202,56 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
 
     # What is loaded
 
+    def open(self, positions: Sequence[EventPosition], place: EventPosition) -> None:
+        """Show a session with these positions, at a place."""
+        self.buffer.positions = positions
+        self.go_to(place)
+
+    def find_part(self, positions: Sequence[EventPosition]) -> tuple[int, int]:
+        """Return the part to show of the positions that the session has now.
+
+        It is given by the indexes of its first turn and of the one after its last.
+        """
+        first, last = self.span
+        start, end = bisect_left(positions, first), bisect_right(positions, last)
+        if end - start > MAX_TURNS:
+            anchor = self._anchor()
+            here = self.goal or (anchor[0] if anchor else first)
+            start = max(start, bisect_left(positions, here) - MAX_TURNS // 2)
+            end = min(end, start + MAX_TURNS)
+        return start, end
+
     def show(
         self,
-        loaded: TurnRange,
+        positions: Sequence[EventPosition],
+        start: int,
+        end: int,
+        turns: Sequence[Turn],
         rendered: Sequence[RenderedTurn],
-        length: ConversationLength,
-        place: EventPosition | None,
     ) -> None:
-        """Show only these turns.
-
-        Args:
-            length: The number of all turns, and of those before these.
-            place: The position of the cursor; None for the nearer end of the session.
-        """
-        self._is_waiting = False
-        buffer = self.buffer
-        buffer.replace(loaded, rendered, length)
-        self._update_size()
-        if not buffer.turns:
-            self.refresh()
-            return
-        found_at = place and buffer.find(place)
-        index = found_at if found_at is not None else 0
-        if place is None and loaded.at_end and not loaded.at_start:
-            index = len(buffer.turns) - 1
-        self._put_cursor(index)
-        if place is None and index:
-            self._scroll(buffer.total)
-        elif place is None:
-            self._scroll(buffer.top(0))
-        else:
-            self._scroll(buffer.body(index) - self._height // 3)
-        self._request_turns()
-
-    def refresh_turns(
-        self,
-        loaded: TurnRange,
-        rendered: Sequence[RenderedTurn],
-        length: ConversationLength,
-    ) -> None:
-        """Show the same part of the session again, changed or with more around it.
+        """Show a part of the session, as ``find_part`` returns it.
 
         What is visible stays where it is; a cursor at the end follows new turns.
         """
-        follows, last, anchor = self.is_at_end, self.cursor, self._anchor()
-        self.buffer.replace(loaded, rendered, length)
-        self._hold(anchor)
-        turns = self.buffer.turns
-        if follows and turns and turns[-1].position != last:
-            self._follow()
-
-    def update_turns(self, rendered: Mapping[str, RenderedTurn]) -> None:
-        anchor = self._anchor()
-        self.buffer.update(rendered)
-        self._hold(anchor)
-
-    def _follow(self) -> None:
-        """Go to the end, which may be further than the loaded turns."""
-        if self.buffer.is_last:
-            self._go_to_end()
-        else:
-            number, here = self.jump_count, self.cursor
-            end = TurnsPosition.END
-            self.post_message(TurnsRequested(end, number=number, followed_from=here))
-
-    def start_jump(self) -> int:
-        """Return the number of a new jump; answers to earlier ones are ignored."""
-        self.jump_count += 1
-        return self.jump_count
-
-    def end_request(self, *, retry: bool = False) -> None:
-        """Note that a request gave no turns; ask again at once if it was outdated."""
+        buffer, anchor = self.buffer, self._anchor()
+        follows = self.is_at_end and buffer.positions[-1:] != positions[-1:]
+        buffer.replace(positions, start, end, turns, rendered)
         self._is_waiting = False
-        if retry:
-            self._request_turns()
+        self._update_size()
+        if not turns:
+            self.goal = None
+        elif self.goal is not None:
+            self._arrive(self.goal)
+        else:
+            self._hold(anchor)
+            if follows:
+                self.go_to(END)
+        self.refresh()
+        self._request_turns()
+
+    def end_request(self) -> None:
+        """Note that a request gave no turns."""
+        self._is_waiting = False
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Ask for the turns that come into view."""
@@ -322,29 +264,24 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         if self._is_waiting or not buffer.turns or not self.size.height:
             return
         first, last = buffer.lines_before, buffer.lines_before + buffer.height
-        bottom = top + self._height
-        is_before, is_after = bottom < first, top > last
-        request: TurnsRequested | None = None
-        if (is_before and not buffer.is_first) or (is_after and not buffer.is_last):
-            rank = buffer.rank(top)
-            request = TurnsRequested(
-                TurnsPosition.AROUND, rank=rank, number=self.start_jump()
-            )
-        elif not buffer.is_first and top < first + PREFETCH_LINES:
-            request = TurnsRequested(TurnsPosition.BEFORE, buffer.turns[0].position)
+        bottom, start, end = top + self._height, buffer.start, buffer.end
+        if (bottom < first and start) or (top > last and not buffer.is_last):
+            self.go_to(buffer.place(top))
+        elif start and top < first + PREFETCH_LINES:
+            start -= PAGE_SIZE
+            self._request(start, min(end, start + MAX_TURNS))
         elif not buffer.is_last and bottom > last - PREFETCH_LINES:
-            request = TurnsRequested(TurnsPosition.AFTER, buffer.turns[-1].position)
-        if request is not None:
-            self._is_waiting = True
-            self.post_message(request)
+            end += PAGE_SIZE
+            self._request(max(start, end - MAX_TURNS), end)
+
+    def _request(self, start: int, end: int) -> None:
+        positions = self.buffer.positions
+        first = positions[start] if start > 0 else START
+        self.span = first, positions[end - 1] if end < len(positions) else END
+        self._is_waiting = True
+        self.post_message(TurnsRequested())
 
     # The scroll position
-
-    @property
-    def anchor_place(self) -> EventPosition | None:
-        """The place of the turn that keeps its line of the screen on changes."""
-        anchor = self._anchor()
-        return anchor and anchor[0]
 
     def _anchor(self) -> Anchor | None:
         buffer = self.buffer
@@ -360,8 +297,6 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _hold(self, anchor: Anchor | None) -> None:
         """Scroll so that the anchor is on its line of the screen."""
-        self._is_waiting = False
-        self._update_size()
         index = anchor and self.buffer.find(anchor[0])
         if anchor is not None and index is not None:
             _, inside, line = anchor
@@ -369,8 +304,6 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
             if inside >= len(rendered.lines) - rendered.body:
                 inside = 0  # The line is gone: the turn was collapsed.
             self._scroll(self.buffer.body(index) + inside - line)
-        self.refresh()
-        self._request_turns()
 
     def _update_size(self) -> None:
         self.virtual_size = Size(self.width, self.buffer.total)
@@ -380,23 +313,36 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
 
     # Moving the cursor
 
-    def go_to(self, place: EventPosition, *, line: int | None = None) -> bool:
-        """Go to a turn, or to a line of it; False if it is not loaded."""
-        index = self.buffer.find(place)
-        if index is None:
-            return False
+    def go_to(self, place: EventPosition) -> None:
+        """Go to the turn at a place, as soon as it is loaded."""
+        buffer = self.buffer
+        rank = buffer.rank(place)
+        if buffer.turns and buffer.start <= rank < buffer.end:
+            self._arrive(place)
+        else:
+            self.goal = place
+            self._request(rank - PAGE_SIZE, rank + PAGE_SIZE)
+
+    def show_line(self, line: int) -> None:
+        """Scroll to a line of the turn at the cursor."""
+        if (index := self.cursor_index) is not None:
+            self._bring_into_view(index, line)
+
+    def _arrive(self, place: EventPosition) -> None:
+        self.goal = None
+        index = self.buffer.find_nearest(place)
         self._put_cursor(index)
-        self._bring_into_view(index, line)
-        return True
+        if place == START:
+            self._scroll(0)
+        elif place == END:
+            self._scroll(self.buffer.total)
+        else:
+            self._bring_into_view(index)
 
     def _put_cursor(self, index: int) -> None:
         self.cursor = self.buffer.turns[index].position
         self.refresh()
         self.post_message(messages.TurnHighlighted())
-
-    def _go_to_end(self) -> None:
-        self._put_cursor(len(self.buffer.turns) - 1)
-        self._scroll(self.buffer.total)
 
     def _bring_into_view(self, index: int, line: int | None = None) -> None:
         buffer, top, height = self.buffer, self._top, self._height
@@ -473,19 +419,10 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         self._move_page(-1, self._height // 2)
 
     def action_first(self) -> None:
-        number = self.start_jump()
-        if not self.buffer.is_first:
-            self.post_message(TurnsRequested(TurnsPosition.BEGINNING, number=number))
-        elif self.buffer.turns:
-            self._put_cursor(0)
-            self._scroll(0)
+        self.go_to(START)
 
     def action_last(self) -> None:
-        number = self.start_jump()
-        if not self.buffer.is_last:
-            self.post_message(TurnsRequested(TurnsPosition.END, number=number))
-        elif self.buffer.turns:
-            self._go_to_end()
+        self.go_to(END)
 
     def action_open(self) -> None:
         self.post_message(messages.TurnSelected())
@@ -504,11 +441,11 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
     def render_line(self, y: int) -> Strip:
         """Draw a line of the turns, and the marks of that part of the session."""
         total = max(self.buffer.total, self._height)
-        first = self.buffer.rank(y * total // self._height)
-        end = self.buffer.rank((y + 1) * total // self._height)
+        first = self.buffer.place(y * total // self._height)
+        end = self.buffer.place((y + 1) * total // self._height)
         mark = Content(" ")
-        for (sign, color), ranks in self.marks.items():
-            if bisect_left(ranks, first) < bisect_left(ranks, end):
+        for (sign, color), places in self.marks.items():
+            if bisect_left(places, first) < bisect_left(places, end):
                 mark = Content.styled(sign, color)
         (strip,) = Visual.to_strips(self, mark, 1, 1, self.visual_style)
         return Strip.join([self._render_turn_line(y), strip])
@@ -535,26 +472,3 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def on_resize(self) -> None:
         self.post_message(messages.TranscriptResized())
-
-
-def read_turns(whose: ConversationKey, request: TurnsRequested) -> TurnRange:
-    place = request.place
-    match request.where:
-        case TurnsPosition.BEGINNING | TurnsPosition.AFTER:
-            return conversation.read_after(whose, place)
-        case TurnsPosition.END | TurnsPosition.BEFORE:
-            return conversation.read_before(whose, place)
-        case _:
-            here = place or conversation.find_by_rank(whose, request.rank)
-            if here is None:
-                return conversation.read_before(whose, None)
-            return conversation.read_around(whose, here)
-
-
-def join_turns(earlier: TurnRange, later: TurnRange, *, keeps_end: bool) -> TurnRange:
-    """Join two parts of a session, up to the most turns that stay loaded."""
-    turns = (*earlier.turns, *later.turns)
-    is_all = len(turns) <= MAX_TURNS
-    turns = turns[-MAX_TURNS:] if keeps_end else turns[:MAX_TURNS]
-    at_start = earlier.at_start and (is_all or not keeps_end)
-    return TurnRange(turns, at_start, later.at_end and (is_all or keeps_end))
