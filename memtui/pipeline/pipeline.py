@@ -356,7 +356,7 @@ NODES_AT_ONCE = 500
 
 def _list_grips(node: TocNode) -> list[Grip]:
     """Return the grips made for a node, except those of rejected lines alone."""
-    shown = {name for bullet in node.bullets for name in bullet.grip_ids}
+    displayed = {name for bullet in node.bullets for name in bullet.grip_ids}
     rejected = {
         grip_id
         for bullet in node.withheld
@@ -364,7 +364,7 @@ def _list_grips(node: TocNode) -> list[Grip]:
         for grip_id in bullet.grip_ids
     }
     grips = versions.list_grips(node.node_id)
-    return [grip for grip in grips if grip.grip_id not in rejected - shown]
+    return [grip for grip in grips if grip.grip_id not in rejected - displayed]
 
 
 class NodeIndexer:

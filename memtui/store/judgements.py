@@ -191,21 +191,21 @@ def _judge_node(node: TocNode, by_text: ByText, *, with_kept: bool) -> TocNode:
     bullets = judge_lines(node.bullets, by_text)
     further = judge_lines(node.further, by_text)
     withheld = judge_lines(node.withheld, by_text)
-    shown = [bullet for bullet in (*bullets, *withheld) if not bullet.is_withheld]
+    listed = [bullet for bullet in (*bullets, *withheld) if not bullet.is_withheld]
     hidden = [b for b in (*bullets, *further, *withheld) if b.is_withheld]
     further = [bullet for bullet in further if not bullet.is_withheld]
     if with_kept:
-        present = {(b.kind, b.claim_text) for b in (*shown, *further, *hidden)}
+        present = {(b.kind, b.claim_text) for b in (*listed, *further, *hidden)}
         of_node = {
             key: judgement
             for key, judgement in by_text.items()
             if judgement.node_id == node.node_id and key not in present
         }
         missing = list_missing(of_node, node)
-        shown += [bullet for bullet in missing if not bullet.is_withheld]
+        listed += [bullet for bullet in missing if not bullet.is_withheld]
         hidden += [bullet for bullet in missing if bullet.is_withheld]
     return replace(
-        node, bullets=tuple(shown), further=tuple(further), withheld=tuple(hidden)
+        node, bullets=tuple(listed), further=tuple(further), withheld=tuple(hidden)
     )
 
 

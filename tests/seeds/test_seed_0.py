@@ -550,8 +550,8 @@ def test_s0_23_every_node_is_opened_by_its_own_id(full_workspace: Workspace) -> 
     assert len({node.node_id for node in nodes}) == len(nodes)
     for node in nodes:
         assert node.node_id.startswith(f"toc:{node.level}:")
-        shown = replies.write_data(toc.get_node(full_workspace, node.node_id))
-        assert (shown["node_id"], shown["level"]) == (node.node_id, node.level)
+        reply = replies.write_data(toc.get_node(full_workspace, node.node_id))
+        assert (reply["node_id"], reply["level"]) == (node.node_id, node.level)
 
 
 def test_s0_24_the_periods_of_the_guide_have_their_titles() -> None:

@@ -410,10 +410,10 @@ def test_s1_24_the_latest_version_is_the_one_that_is_shown(
     with database.connection():
         latest = VersionRow.get_by_id(NodeRow.get_by_id(day).latest_id)
     assert (latest.node_id, latest.version) == (day, 2)
-    # A rejected version is kept, and not shown.
+    # A rejected version is kept, and not node.
     assert add_model_version(day, "Lies", rejected="it lies").version == 3
-    shown = browse.get_node(day)
-    assert shown is not None and shown.headline == "Tokens are refreshed"
+    node = browse.get_node(day)
+    assert node is not None and node.headline == "Tokens are refreshed"
 
 
 def test_s1_25_versions_are_never_changed(full_workspace: Workspace) -> None:
@@ -1126,13 +1126,13 @@ def test_s1_90_an_older_version_can_be_shown_again(full_workspace: Workspace) ->
     add_model_version(day, "Tokens are refreshed")
     assert before is not None and before.version == 1
     node_versions.pin(day, 1, UTC, now)
-    shown = browse.get_node(day)
-    assert shown is not None
-    assert (shown.version, shown.bullets) == (1, before.bullets)
-    assert shown.is_pinned
+    node = browse.get_node(day)
+    assert node is not None
+    assert (node.version, node.bullets) == (1, before.bullets)
+    assert node.is_pinned
     node_versions.unpin(day, UTC, now)
-    shown = browse.get_node(day)
-    assert shown is not None and shown.version == 2
+    node = browse.get_node(day)
+    assert node is not None and node.version == 2
 
 
 def test_s1_91_a_time_is_read_without_reading_all_events(

@@ -334,10 +334,10 @@ def test_s2_17_18_and_63_lines_of_older_and_newer_programs_mix(
 
 def test_s2_19_memory_is_searched_beside_sessions(full_workspace: Workspace) -> None:
     memory = search.search_memory(full_workspace, "sliding window refresh")
-    found = search.search_sessions(full_workspace, "sliding window refresh")
-    assert memory.items and found.items
+    hits = search.search_sessions(full_workspace, "sliding window refresh")
+    assert memory.items and hits.items
     assert all(item["id"].startswith("evt:") for item in memory.items)
-    assert all("window" in item for item in found.items)
+    assert all("window" in item for item in hits.items)
     assert "window" not in {key for item in memory.items for key in item}
     assert "Token refresh now uses a sliding window" in replies.write_text(memory)
 

@@ -69,10 +69,10 @@ def show_model_lines(*texts: str) -> str:
     segment = segment_page()
     with database.connection():
         (extract,) = nodes.get_extracts([segment.node_id])
-    shown = [b for b in extract.bullets if b.kind is BulletKind.OUTCOME]
-    verdict = replace(shown[0].verdict, is_by_model=True)
+    displayed = [b for b in extract.bullets if b.kind is BulletKind.OUTCOME]
+    verdict = replace(displayed[0].verdict, is_by_model=True)
     lines = [
-        replace(shown[0], text=text, kind=BulletKind.DECISION, verdict=verdict)
+        replace(displayed[0], text=text, kind=BulletKind.DECISION, verdict=verdict)
         for text in texts
     ]
     node = replace(
@@ -93,8 +93,8 @@ def test_rejected_outcome_is_shown_nowhere(full_workspace: Workspace) -> None:
     judgement = judge(workspace, OUTCOME, Ruling.REJECTED, reason="too early")
     assert OUTCOME not in "".join(card_texts())
     assert OUTCOME not in texts_of_parents()
-    shown = [*segment_page().bullets, *segment_page().further]
-    assert not any(bullet.text.startswith(OUTCOME) for bullet in shown)
+    displayed = [*segment_page().bullets, *segment_page().further]
+    assert not any(bullet.text.startswith(OUTCOME) for bullet in displayed)
     assert not any(OUTCOME in snippet for snippet in list_snippets(workspace))
     (row,) = list_range(SessionQuery(words=("basket",)), 0, 9).sessions
     assert row.work.outcome == ""

@@ -226,10 +226,10 @@ def check_markdown(text: str) -> None:
     parts = [token.children or [] for token in tokens if token.type == "inline"]
     assert {part.type for line in parts for part in line} <= {"text", "text_special"}
     line = " ".join(text.split())
-    shown = ["".join(part.content for part in line) for line in parts]
+    texts = ["".join(part.content for part in line) for line in parts]
     cited = f"{line} [1]"
     ours = ["Sources", "[1] no longer stored"]
-    assert shown == [line, line, line, cited, cited, *ours, line]
+    assert texts == [line, line, line, cited, cited, *ours, line]
 
 
 @pytest.mark.parametrize("text", MARKUP)
