@@ -47,6 +47,5 @@ def _write_report(args: Namespace, workspace: Workspace) -> str:
         raise UsageError(" ".join(unknown_names))
     words, zone = " ".join(args.words), workspace.zone
     node_id = report.find_period(words, workspace.now().astimezone(zone), zone)
-    title, text = report.make_report(node_id, zone, scope)
-    is_html = (args.format or str(args.output)).endswith("html")
-    return report.to_html(title, text) if is_html else text
+    as_html = (args.format or str(args.output)).endswith("html")
+    return report.make_report(node_id, zone, scope, as_html=as_html)

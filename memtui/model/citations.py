@@ -88,6 +88,13 @@ def cite_node(node_id: str) -> str:
     return f"{day}:{key[:EVENT_CHARS]}"
 
 
+def cite(source_id: str) -> str:
+    """Return the citation of a grip, a node or an event."""
+    if source_id.startswith("toc:"):
+        return cite_node(source_id)
+    return (cite_grip if source_id.startswith("grip:") else cite_event)(source_id)
+
+
 def strip(text: str) -> str:
     """Return a citation without the quotes or brackets around it."""
     return clean(text).strip().strip("[]()<>\"'`.,; \n")

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime, tzinfo
 from itertools import pairwise
 
-from memtui.errors import UsageError
 from memtui.model import calendar
 from memtui.model.calendar import DateRange, Period, TocLevel
 from memtui.model.events import to_ms
@@ -336,24 +335,6 @@ def list_day_sessions(day_id: str, scope: Scope = ALL) -> list[DaySession]:
         for number, segment_rows in groups.items()
     ]
     return sorted(day_sessions, key=lambda row: row.start_time, reverse=True)
-
-
-def list_session_names(node_id: str, scope: Scope = ALL) -> list[str]:
-    """Return the sessions of a node in a scope, newest first: ``agent:id``.
-
-    Raises:
-        UsageError: There is no such node.
-    """
-    with database.connection():
-        node = nodes.get(nodes.resolve_id(node_id))
-        if node is None:
-            raise UsageError(f"there is no node {node_id!r}")
-        if node.level is TocLevel.SEGMENT:
-            session = _find_session(node.node_id)
-            return [session.full_name] if session else []
-        days = calendar.day_range(node.node_id)
-        works = store_work.list_period_works(days, scope)
-    return [f"{work.agent}:{work.session_id}" for work in reversed(works)]
 
 
 def _find_session(segment_id: str) -> Session | None:

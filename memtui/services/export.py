@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import tzinfo
 from functools import cache
 from pathlib import Path
+from textwrap import indent
 from typing import TYPE_CHECKING, TextIO
 
 from memtui.model.events import (
@@ -23,6 +24,7 @@ from memtui.model.sessions import SessionMetadata, SubagentMetadata
 from memtui.services import conversation
 from memtui.services.conversation import ConversationInfo, ConversationKey
 from memtui.store import backup, database, events
+from memtui.text import markdown
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -73,8 +75,6 @@ def write_events(opened: TextIO) -> Counter[str]:
 MAX_PASSES = 5
 """The most times that Markdown is parsed again: without HTML more of it may be HTML."""
 
-_FENCE = re.compile(r"`{3,}|~{3,}")
-
 
 def file_name(about: ConversationInfo, zone: tzinfo) -> str:
     """Return a file name for a session: its day and its title."""
@@ -84,20 +84,12 @@ def file_name(about: ConversationInfo, zone: tzinfo) -> str:
     return f"{session.created_at.astimezone(zone):%Y-%m-%d}-{title}.md"
 
 
-def export_markdown(
-    whose: ConversationKey, zone: tzinfo, file: Path, *, may_replace: bool
-) -> None:
-    """Write a conversation into a file; after an error there is no partial file.
+def write_lines(file: Path, lines: Iterable[str], *, may_replace: bool) -> None:
+    """Write lines into a file; after an error there is no partial file.
 
     Raises:
         StoreError: It cannot be written, or exists and may not be replaced.
-        ConversationGoneError: The session is not stored any more.
     """
-    write_lines(file, _lines(whose, zone), may_replace=may_replace)
-
-
-def write_lines(file: Path, lines: Iterable[str], *, may_replace: bool) -> None:
-    """Write lines as ``export_markdown`` does, with the same errors."""
     with (
         backup.replacement(file, may_replace=may_replace) as draft,
         draft.open("w", encoding="utf-8", errors="replace") as opened,
@@ -107,7 +99,12 @@ def write_lines(file: Path, lines: Iterable[str], *, may_replace: bool) -> None:
         opened.flush()
 
 
-def _lines(whose: ConversationKey, zone: tzinfo) -> Iterator[str]:
+def write_conversation(whose: ConversationKey, zone: tzinfo) -> Iterator[str]:
+    """Yield the lines of a conversation as Markdown.
+
+    Raises:
+        ConversationGoneError: The session is not stored any more.
+    """
     about = conversation.get_info(whose)
     yield from _header(about, whose, zone)
     day = ""
@@ -123,9 +120,7 @@ def _header(
     about: ConversationInfo, whose: ConversationKey, zone: tzinfo
 ) -> Iterator[str]:
     session = about.session
-    title = " ".join(session.title.split())
-    yield f"# {neutralize_markdown(title)}"
-    yield ""
+    yield from (markdown.heading(session.title, 1), "")
     started = session.created_at.astimezone(zone)
     rows = (
         ("agent", session.agent),
@@ -135,9 +130,7 @@ def _header(
         ("subagent", whose.subagent),
         ("started", f"{started:%Y-%m-%d %H:%M %Z}"),
     )
-    yield from (
-        f"- {name}: {neutralize_markdown(value)}" for name, value in rows if value
-    )
+    yield from (f"- {name}: {markdown.escape(value)}" for name, value in rows if value)
 
 
 def _read_events(
@@ -152,12 +145,11 @@ def _event_lines(event: Event, time: str) -> Iterator[str]:
     text = event.text.strip("\n")
     if event.role is EventRole.TOOL:
         call, _, output = text.partition("\n")
-        yield f"**{time} tool** {_code(call)}"
+        yield f"**{time} tool** {markdown.escape(call)}"
         if output.strip():
-            fence = _fence(output)
-            yield from ("", fence, output.strip("\n"), fence)
+            yield from ("", _code(output.strip("\n")))
         return
-    agent = neutralize_markdown(event.agent) or "agent"
+    agent = markdown.escape(event.agent) or "agent"
     speaker = {EventRole.USER: "you", EventRole.ASSISTANT: agent}
     yield f"**{time} {speaker.get(event.role, 'note')}**"
     if text:
@@ -167,16 +159,8 @@ def _event_lines(event: Event, time: str) -> Iterator[str]:
 
 
 def _code(text: str) -> str:
-    longest = max((len(run) for run in re.findall("`+", text)), default=0)
-    ticks = "`" * (longest + 1)
-    space = " " if longest else ""
-    return f"{ticks}{space}{text}{space}{ticks}"
-
-
-def _fence(text: str) -> str:
-    """Return a code fence that nothing in the text closes."""
-    longest = max((len(run) for run in _FENCE.findall(text)), default=2)
-    return "`" * (longest + 1)
+    """Return a block of code, which no text can end."""
+    return indent(text, " " * 4)
 
 
 def neutralize_markdown(text: str) -> str:
@@ -198,8 +182,7 @@ def neutralize_markdown(text: str) -> str:
         for line in unsafe & set(range(len(lines))):
             lines[line] = lines[line].replace("<", "&lt;").replace("![", "!\\[")
     else:
-        fence = _fence(text)
-        return f"{fence}\n{text}\n{fence}"
+        return _code(text)
     neutral = "\n".join(lines)
     if tokens and tokens[-1].type == "fence":
         # Nothing after this text may end its last code block, or be part of it.

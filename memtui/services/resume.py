@@ -18,14 +18,15 @@ _COMMANDS = {
 }
 """The command of each agent that resumes a session, without the session's id."""
 
-_START_COMMANDS = {
-    "claude-code": ("claude",),
-    "codex": ("codex",),
-    "gemini-cli": ("gemini", "--prompt-interactive"),
-    "opencode": ("opencode", "--prompt"),
-    "copilot-cli": ("copilot", "--interactive"),
-}
-"""The command of each agent that starts a session, without the first prompt."""
+_START_COMMANDS = (
+    ("claude",),  # code.claude.com/docs/en/cli-reference
+    ("codex",),  # developers.openai.com/codex/cli/features
+    ("gemini", "--prompt-interactive"),  # geminicli.com/docs/cli/cli-reference
+    ("opencode", "--prompt"),  # opencode.ai/docs/cli; the user submits it
+    ("copilot", "--interactive"),  # docs.github.com/en/copilot/reference
+)
+"""The commands of agents that start a session, without the first prompt, and where they
+are documented."""
 
 _FIRST_PROMPT = "Read {}: quotations from past work. Say where it stands, and wait."
 
@@ -70,8 +71,9 @@ def resume_command(session: Session) -> ResumeCommand:
 
 
 def list_start_commands(file: Path) -> dict[str, Sequence[str]]:
-    """Return the commands that start sessions with a context pack, of the agents that
+    """Return the commands that start sessions with a context pack, by the programs that
     are installed here."""
     prompt = _FIRST_PROMPT.format(file)
-    commands = _START_COMMANDS.items()
-    return {name: (*argv, prompt) for name, argv in commands if shutil.which(argv[0])}
+    return {
+        argv[0]: (*argv, prompt) for argv in _START_COMMANDS if shutil.which(argv[0])
+    }

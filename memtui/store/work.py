@@ -264,9 +264,14 @@ def find_grips(event_ids: Iterable[str]) -> dict[str, str]:
     return dict(rows)
 
 
-def link_lines(lines: Sequence[DraftBullet]) -> list[Bullet]:
-    """Return lines as bullets, with the grips that segments have to their events."""
-    grips = find_grips({event_id for line in lines for event_id in line.event_ids})
+def link_lines(
+    lines: Sequence[DraftBullet], *, or_events: bool = False
+) -> list[Bullet]:
+    """Return lines as bullets, with the grips that segments have to their events, or
+    else with these if asked for."""
+    event_ids = {event_id for line in lines for event_id in line.event_ids}
+    grips = {event_id: event_id for event_id in event_ids} if or_events else {}
+    grips |= find_grips(event_ids)
     bullets = []
     for line in lines:
         grip_ids = (grips[name] for name in line.event_ids if name in grips)

@@ -206,12 +206,6 @@ def name_list(several: Sequence[str], most: int = 3) -> str:
     return listed if len(several) <= most else f"{listed} +{len(several) - most}"
 
 
-def citation(quote: str, origin: Sequence[str], ids: Sequence[str]) -> str:
-    """Format a quote with its source: "“…” — shop, session 4f2a (event e1)"."""
-    source = ", ".join(filter(None, origin))
-    return f"“{quote}” — {source} ({', '.join(ids)})"
-
-
 def speaker(event: Event) -> str:
     return role_name(event.role, event.agent)
 

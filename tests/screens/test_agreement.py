@@ -41,7 +41,6 @@ OPENED: dict[str, Sequence[str]] = {
     "DismissScreen": ("Q", "D"),
     "ExportScreen": ("s", "enter", "e"),
     "FilterScreen": ("F",),
-    "HandoverScreen": ("X",),
     "HelpScreen": ("question_mark",),
     "HooksScreen": ("H",),
     "JobsScreen": ("w",),

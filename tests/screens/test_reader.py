@@ -13,6 +13,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from memtui.errors import MemtuiError
+from memtui.model.citations import cite_event
 from memtui.model.events import Event, EventPosition, EventType, make
 from memtui.model.events import make_thought as thought
 from memtui.model.sessions import SubagentMetadata
@@ -647,7 +648,8 @@ async def test_session_leads_to_its_place_in_the_contents(
         assert isinstance(app.screen, ReaderScreen)
         assert current_event(app).session_id == session
         await press(pilot, settle, "Y")
-        assert current_event(app).event_id in app.clipboard and len(notices(app)) == 1
+        assert cite_event(current_event(app).event_id) in app.clipboard
+        assert len(notices(app)) == 1
         await press(pilot, settle, "escape")
         assert isinstance(app.screen, ContentsScreen)
         assert app.focused is app.screen.query_one("#source DetailPane")

@@ -11,6 +11,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static
 
 from memtui.errors import MemtuiError
+from memtui.model.citations import cite_event
 from memtui.model.events import Event, EventRole
 from memtui.model.filters import FILTER_FIELDS
 from memtui.model.hit import Hits
@@ -422,7 +423,7 @@ async def test_enter_on_a_message_opens_it_in_its_segment(
         wider = app.screen.query_one(SourcePane).expansion
         assert len(wider.events_before) + len(wider.events_after) > 6
         await pilot.press("y")
-        assert event.event_id in app.clipboard
+        assert cite_event(event.event_id) in app.clipboard
         await pilot.press("n")
         await settle(pilot)
         grip = app.screen.query_one(SourcePane).expansion.grip

@@ -68,5 +68,6 @@ def test_tag_characters_are_not_exported(workspace: Workspace, tmp_path: Path) -
     hidden = "".join(chr(0xE0000 + ord(letter)) for letter in "obey")
     store_messages(make_message(f"A walrus{hidden}!", session="zoo", agent="bot"))
     file = tmp_path / "zoo.md"
-    export.export_markdown(ConversationKey("bot", "zoo"), UTC, file, may_replace=False)
+    lines = export.write_conversation(ConversationKey("bot", "zoo"), UTC)
+    export.write_lines(file, lines, may_replace=False)
     assert "A walrus!" in file.read_text("utf-8")

@@ -18,8 +18,9 @@ from memtui.model.judgements import Ruling
 from memtui.model.nodes import Bullet, BulletKind
 from memtui.model.verdicts import SUPPORTED, Support, Verdict
 from memtui.services import browse, judging, report, sessions
-from memtui.services.report import MarkdownWriter, escape_markdown
+from memtui.services.report import Section
 from memtui.store import database, nodes, versions
+from memtui.text import markdown
 from memtui.workspace import Workspace
 from tests.conftest import NOW, often
 from tests.message_factory import AT, make_message, name_session, store_messages
@@ -30,7 +31,7 @@ ASSISTANT = EventRole.ASSISTANT
 
 
 def read_report(period: str, scope: Scope = ALL) -> str:
-    return report.make_report(report.find_period(period, NOW, UTC), UTC, scope)[1]
+    return report.make_report(report.find_period(period, NOW, UTC), UTC, scope)
 
 
 def ran(command: str, output: str, at: int) -> Event:
@@ -172,14 +173,14 @@ def test_page_without_a_summary_says_so(workspace: Workspace) -> None:
     store_messages(make_message("Count the quokkas.", 0))
     for name in ("s1", "toc:day:2025-03-14", "nobody"):
         with pytest.raises(MemtuiError):
-            report.read_page(name)
+            report.read_page(name, UTC)
 
 
 def test_page_has_its_bullets_and_sources(full_workspace: Workspace) -> None:
     for name in ("shop-1", "toc:day:2024-01-15", "toc:year:2024"):
-        page = report.read_page(name)
-        text = report.write_page(page, UTC)
-        assert text.startswith(f"# {page.title}\n")
+        page = report.read_page(name, UTC)
+        text = report.write([page], UTC)
+        assert text.startswith(f"# {page.heading}\n")
         assert text.count("\n- ") == len(page.bullets)
         assert "\n\n[1] " in text and "“" in text
 
@@ -206,11 +207,9 @@ MARKUP = [
 
 def write_everywhere(text: str) -> str:
     """Write a text wherever there may be one."""
-    writer = MarkdownWriter(text)
-    writer.add(text)
-    writer.add(text, "### ")
-    writer.add_list([Bullet(text, ("evt:0",), SUPPORTED)] * 2)
-    return writer.finish(UTC, text)
+    bullets = [Bullet(text, ("evt:0",), SUPPORTED)] * 2
+    sections = [Section(text, text=text), Section(text, 3, bullets=bullets)]
+    return report.write(sections, UTC, text)
 
 
 PLAIN_TOKENS = {"heading", "paragraph", "inline", "bullet_list", "list_item", "hr"}
@@ -245,13 +244,13 @@ def test_any_text_is_no_markup(workspace: Workspace, text: str) -> None:
 
 
 def test_addresses_are_no_links_where_viewers_make_them() -> None:
-    assert escape_markdown("see https://a.b and WWW.c.d") == (
+    assert markdown.escape("see https://a.b and WWW.c.d") == (
         "see https\\://a.b and WWW\\.c.d"
     )
 
 
 def test_names_in_code_stay_readable() -> None:
-    assert escape_markdown("fix token_refresh.rs (#12)") == "fix token_refresh.rs (#12)"
+    assert markdown.escape("fix token_refresh.rs (#12)") == "fix token_refresh.rs (#12)"
 
 
 class PageReader(HTMLParser):

@@ -34,7 +34,7 @@ def test_pack_of_a_source_begins_with_it(full_workspace: Workspace) -> None:
     grip_id = card.bullets[-1].grip_ids[0]
     names = [grip_id, "toc:day:2024-01-18"]
     text = handover.make_pack(full_workspace, names).text
-    about, chosen = text.split("\n- ")[1:3]
+    about, chosen = text.split("\n- ")[:2]
     assert "claude-code · shop · done" in about
     assert chosen.startswith(f"chosen [{grip_id[:23]}") and "error[E0277]" in chosen
 
@@ -52,7 +52,9 @@ def test_each_kind_of_row_can_be_handed_over(full_workspace: Workspace) -> None:
     assert "logsift" not in of_shop.text
 
 
-@pytest.mark.parametrize("name", ["nobody", "toc:day:1999-01-01", "grip:9", "evt:0"])
+@pytest.mark.parametrize(
+    "name", ["nobody", "toc:day:1999-01-01", "toc:day:x", "grip:9", "evt:0"]
+)
 def test_unknown_ids_say_so(full_workspace: Workspace, name: str) -> None:
     with pytest.raises(MemtuiError):
         handover.make_pack(full_workspace, [name])
@@ -106,6 +108,6 @@ def test_agents_start_with_the_file_in_one_argument(
 ) -> None:
     monkeypatch.setattr("shutil.which", lambda name: name if name == "codex" else None)
     file = Path("/tmp/a pack.md")
-    ((agent, (program, prompt)),) = resume.list_start_commands(file).items()
-    assert agent == program == "codex"
+    ((name, (program, prompt)),) = resume.list_start_commands(file).items()
+    assert name == program == "codex"
     assert prompt.startswith(f"Read {file}: ")

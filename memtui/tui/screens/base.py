@@ -1,5 +1,6 @@
 """Base classes of the screens: loading, two panes, dialogs, and the footer."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.cells import cell_len
@@ -247,6 +248,9 @@ class ListDetailScreen(BaseScreen[ScreenResultType]):
 class Dialog(LoadingScreen[ScreenResultType], ModalScreen[ScreenResultType]):
     """A question over the screen below, with a footer of its own."""
 
+    choices: Sequence[str] = ()
+    """The texts that ``step`` types into the input."""
+
     def compose(self) -> ComposeResult:
         yield from self.compose_dialog()
         yield KeyFooter()
@@ -261,6 +265,16 @@ class Dialog(LoadingScreen[ScreenResultType], ModalScreen[ScreenResultType]):
         """
         line = self.query_one(Input)
         line.call_later(line.action_submit)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:
+        return action != "step" or len(self.choices) > 1
+
+    def action_step(self, by: int) -> None:
+        line = self.query_one(Input)
+        is_choice = line.value in self.choices
+        at = self.choices.index(line.value) + by if is_choice else 0
+        line.value = self.choices[at % len(self.choices)]
+        line.cursor_position = len(line.value)
 
 
 class FindInput(Input):

@@ -1,6 +1,7 @@
 """Small dialogs: go to a date; export, rename or resume a session."""
 
 import shutil
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -95,7 +96,7 @@ class DateScreen(Dialog[str]):
 
 CONVERSATION = "The whole conversation is written to this file, as Markdown."
 REPORT = "A report is written to this file, as Markdown, or as HTML if named .html."
-PACK = "The context pack is written to this file, as Markdown."
+PACK = "A context pack, for the clipboard, a file{}."
 
 
 class FileCheck(NamedTuple):
@@ -122,22 +123,24 @@ def check_file(typed: str) -> FileCheck:
         )
 
 
-class ExportScreen(Dialog[Path]):
-    """Returns the file; an existing one only after a second Enter."""
+class ExportScreen(Dialog[str]):
+    """Returns the file, an existing one only after a second Enter; or another place."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "submit", "write it", key_display="enter", priority=True),
+        Binding("down", "step(1)", "choose", key_display="↑ ↓", priority=True),
+        Binding("up", "step(-1)", "previous", show=False, priority=True),
         Binding("escape", "leave", "back"),
     ]
 
-    def __init__(self, file: Path, hint: str) -> None:
+    def __init__(self, file: Path, hint: str, places: Iterable[str] = ()) -> None:
         super().__init__()
-        self._file, self._hint = file, hint
-        self._confirmed = ""
+        self._hint, self._confirmed = hint, ""
+        self.choices = *places, str(file)
 
     def compose_dialog(self) -> ComposeResult:
         with Vertical(id="export"):
-            yield Input(str(self._file), compact=True, id="file", select_on_focus=False)
+            yield Input(self.choices[0], compact=True, id="file", select_on_focus=False)
             yield Static(self._hint, id="how", markup=False)
 
     def on_mount(self) -> None:
@@ -149,7 +152,10 @@ class ExportScreen(Dialog[Path]):
     @on(Input.Submitted)
     def check(self, event: Input.Submitted) -> None:
         typed = event.value.strip()
-        self.load(partial(check_file, typed), partial(self._submit, typed), "check")
+        if typed in self.choices[:-1]:
+            self.dismiss(typed)
+        else:
+            self.load(partial(check_file, typed), partial(self._submit, typed), "check")
 
     def _submit(self, typed: str, check: FileCheck) -> None:
         if check.problem:
@@ -158,7 +164,7 @@ class ExportScreen(Dialog[Path]):
             self._confirmed = typed
             self._say("This file exists. Press enter again to replace it.")
         else:
-            self.dismiss(check.file)
+            self.dismiss(str(check.file))
 
     def _say(self, text: str) -> None:
         self.query_one("#how", Static).update(Content.styled(text, "$error"))

@@ -24,7 +24,8 @@ from memtui.services.conversation import (
     Turn,
 )
 from memtui.services.outline import Outline, read_outline
-from memtui.text import date_format
+from memtui.text.markdown import quotation
+from memtui.text.plain import shorten
 from memtui.tui import commands, format, messages, workers
 from memtui.tui.messages import SourceMarks
 from memtui.tui.screens.base import (
@@ -601,16 +602,8 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
         if (turn := self._selected_turn()) is None or self.about is None:
             return
         event, session = turn.event, self.about.session
-        text = " ".join(format.event_text(event).split())
-        quote = text if len(text) <= CITED_CHARS else f"{text[:CITED_CHARS]}…"
-        origin = [
-            format.speaker(event),
-            session.agent,
-            session.project,
-            f"session {session.session_id}",
-            date_format.moment(event.timestamp, self.zone),
-        ]
-        self.copy(format.citation(quote, origin, [f"event {event.event_id}"]))
+        quote = shorten(" ".join(format.event_text(event).split()), CITED_CHARS)
+        self.copy(quotation(quote, session, event.timestamp, event.event_id, self.zone))
 
     def action_show_in_contents(self) -> None:
         if (turn := self._selected_turn()) is None:

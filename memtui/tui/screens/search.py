@@ -27,6 +27,7 @@ from memtui.search.query import NEWEST_LISTED, NO_WORD
 from memtui.services import browse
 from memtui.services.browse import ScopeChoices
 from memtui.services.conversation import ConversationKey
+from memtui.text.markdown import quotation
 from memtui.tui import format
 from memtui.tui.screens.base import HEIGHTS, LAYOUTS, Dialog
 from memtui.tui.screens.session_actions import SESSION, SessionActions
@@ -34,7 +35,6 @@ from memtui.tui.widgets.result_list import (
     ResultList,
     SearchFunction,
     SearchView,
-    hit_details,
     jump_target,
 )
 from memtui.tui.widgets.source_pane import JumpTarget
@@ -572,11 +572,10 @@ class SearchScreen(SessionActions[JumpTarget], Dialog[JumpTarget]):
         """Copy what was found, with its source."""
         if (hit := self._selected) is None:
             return
-        session = [f"session {hit.session_id}"] if hit.session else []
-        origin = [*hit_details(hit)[:2], *session]
         quote = hit.event.text if hit.kind is HitKind.MESSAGE and hit.event else ""
-        ids = [f"event {hit.event_id}"] if quote else [hit.target_id]
-        self.copy(format.citation(quote or hit.snippet.text, origin, ids))
+        source_id = hit.event_id if quote else hit.target_id
+        quote = quote or hit.snippet.text
+        self.copy(quotation(quote, hit.session, hit.at, source_id, self.zone))
 
     def _leave_to(self, target: JumpTarget, node_id: str) -> None:
         """Go to the node of a hit, or say that the contents do not have it yet."""

@@ -3,7 +3,7 @@
 import atexit
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -37,8 +37,7 @@ SESSION = "session"  # The group of threads whose errors are shown as notices.
 NO_EDITOR = "No editor is set. Quit, run `export EDITOR=nano`, and start memtui again."
 NO_SESSION = "Select a session first."
 
-
-PACK_FILE = "handover.md"
+CLIPBOARD, PACK_FILE = "clipboard", "handover.md"
 
 
 class SessionActions(LoadingScreen[ScreenResultType]):
@@ -104,8 +103,8 @@ class SessionActions(LoadingScreen[ScreenResultType]):
         from memtui.services import report
 
         def write(name: str) -> str:
-            page = report.read_page(name, self.memtui.scope)
-            return report.write_page(page, self.zone)
+            page = report.read_page(name, self.zone, self.memtui.scope)
+            return report.write([page], self.zone)
 
         if name := self.page_id:
             self.load(partial(write, name), self.copy, SESSION)
@@ -114,40 +113,33 @@ class SessionActions(LoadingScreen[ScreenResultType]):
 
     def action_hand_over(self) -> None:
         from memtui.tools import handover
-        from memtui.tui.screens.handover import (
-            CLIPBOARD,
-            FILE,
-            Handover,
-            HandoverScreen,
-        )
 
         name, key = self.source_id or self.page_id, self.selected_session
         scope = self.memtui.scope
 
-        def make(tokens: int) -> str:
-            return handover.make_pack(self.workspace, [name], tokens, scope).text
+        def make() -> str:
+            return handover.make_pack(self.workspace, [name], scope=scope).text
 
-        def write(tokens: int, file: Path) -> None:
-            export.write_lines(file, [make(tokens)], may_replace=True)
-
-        def prepare(agent: str, tokens: int) -> tuple[Sequence[str], str]:
+        def prepare(program: str) -> tuple[Sequence[str], str]:
             file = _temporary_folder() / PACK_FILE
-            write(tokens, file)
+            export.write_lines(file, [make()], may_replace=False)
             folder = conversation.get_info(key).session.cwd if key else ""
-            argv = list_start_commands(file)[agent]
+            argv = list_start_commands(file)[program]
             return argv, folder if Path(folder).is_dir() else ""
 
-        def give(answer: Handover) -> None:
-            if answer.place == CLIPBOARD:
-                self.load(partial(make, answer.tokens), self.copy, SESSION)
-            elif answer.place == FILE:
-                self._ask_and_write(PACK_FILE, PACK, partial(write, answer.tokens))
-            else:
-                start = partial(prepare, answer.place, answer.tokens)
-                self.execute(start, lambda command: self._run(*command), SESSION)
+        def ask(programs: Collection[str]) -> None:
+            def give(place: str) -> None:
+                if place == CLIPBOARD:
+                    self.load(make, self.copy, SESSION)
+                elif place in programs:
+                    start = partial(prepare, place)
+                    self.execute(start, lambda command: self._run(*command), SESSION)
+                else:
+                    self._write(lambda _: [make()], place)
 
-        def ask(agents: Iterable[str]) -> None:
-            self.memtui.ask(HandoverScreen([CLIPBOARD, FILE, *agents]), give)
+            file, places = _working_folder() / PACK_FILE, (CLIPBOARD, *programs)
+            start = f", or a new session of {', '.join(programs)}" if programs else ""
+            self.memtui.ask(ExportScreen(file, PACK.format(start), places), give)
 
         if name:
             # On a thread: the programs may be on a slow disk.
@@ -155,39 +147,38 @@ class SessionActions(LoadingScreen[ScreenResultType]):
         else:
             self.notify(NO_SESSION)
 
-    def _ask_and_write(
-        self, name: str, hint: str, write: Callable[[Path], object]
-    ) -> None:
-        """Ask for a file, and write it; the dialog asks before it replaces one."""
+    def _write(self, make: Callable[[Path], Iterable[str]], name: str) -> None:
+        """Write a file; the dialog has asked before one is replaced."""
 
-        def write_to(file: Path) -> None:
-            show = partial(self.notify, str(file), title="Exported")
-            self.execute(partial(write, file), lambda _: show(), SESSION)
+        def write(file: Path) -> None:
+            export.write_lines(file, make(file), may_replace=True)
 
-        self.memtui.ask(ExportScreen(_working_folder() / name, hint), write_to)
+        show = partial(self.notify, name, title="Exported")
+        self.execute(partial(write, Path(name)), lambda _: show(), SESSION)
 
     def action_export(self) -> None:
         key, node_id, scope = self.selected_session, self.page_id, self.report_scope
 
-        def write_report(file: Path) -> None:
+        def make_report(file: Path) -> Iterable[str]:
             from memtui.services import report
 
-            title, text = report.make_report(node_id, self.zone, scope)
-            if file.suffix == ".html":
-                text = report.to_html(title, text)
-            export.write_lines(file, [text], may_replace=True)
-
-        def write_session(file: Path) -> None:
-            assert key is not None
-            export.export_markdown(key, self.zone, file, may_replace=True)
+            as_html = file.suffix == ".html"
+            yield report.make_report(node_id, self.zone, scope, as_html=as_html)
 
         def ask(about: ConversationInfo) -> None:
+            assert key is not None
             name = export.file_name(about, self.zone)
-            self._ask_and_write(name, CONVERSATION, write_session)
+            make = partial(export.write_conversation, key, self.zone)
+            self.memtui.ask(
+                ExportScreen(_working_folder() / name, CONVERSATION),
+                partial(self._write, lambda _: make()),
+            )
 
         if key is None and node_id:
-            name = f"report-{node_id.rpartition(':')[2]}.md"
-            self._ask_and_write(name, REPORT, write_report)
+            file = _working_folder() / f"report-{node_id.rpartition(':')[2]}.md"
+            self.memtui.ask(
+                ExportScreen(file, REPORT), partial(self._write, make_report)
+            )
         else:
             self._read_selected(ask)
 
@@ -207,7 +198,8 @@ class SessionActions(LoadingScreen[ScreenResultType]):
 
     def _write_to_edit(self, key: ConversationKey, about: ConversationInfo) -> Path:
         file = _temporary_folder() / export.file_name(about, self.zone)
-        export.export_markdown(key, self.zone, file, may_replace=False)
+        lines = export.write_conversation(key, self.zone)
+        export.write_lines(file, lines, may_replace=False)
         return file
 
     def action_rename(self) -> None:

@@ -155,12 +155,11 @@ class SettingScreen(Dialog[SettingEntry]):
         super().__init__()
         self._entry, self._file, self._change = entry, file, change
         setting = entry.setting
-        self._choices: tuple[str, ...] = ()
         self._is_saving = False
         if isinstance(setting.default, bool):
-            self._choices = "true", "false"
+            self.choices = "true", "false"
         elif not isinstance(setting.default, tuple):
-            self._choices = setting.choices
+            self.choices = setting.choices
 
     def compose_dialog(self) -> ComposeResult:
         setting = self._entry.setting
@@ -176,22 +175,12 @@ class SettingScreen(Dialog[SettingEntry]):
     def _hints(self) -> str:
         setting = self._entry.setting
         hints = [f"default: {self._entry.default or 'empty'}"]
-        if self._choices:
-            hints.insert(0, f"↑ ↓  {' · '.join(self._choices)}")
+        if self.choices:
+            hints.insert(0, f"↑ ↓  {' · '.join(self.choices)}")
         elif isinstance(setting.default, tuple):
             choices = f": {', '.join(setting.choices)}" if setting.choices else ""
             hints.insert(0, f"separated by commas{choices}")
         return "\n".join([*hints, f"Will be saved to {self._file}."])
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:
-        return action != "step" or bool(self._choices)
-
-    def action_step(self, by: int) -> None:
-        line = self.query_one(Input)
-        is_choice = line.value in self._choices
-        at = self._choices.index(line.value) + by if is_choice else 0
-        line.value = self._choices[at % len(self._choices)]
-        line.cursor_position = len(line.value)
 
     @on(Input.Changed)
     def clear_error(self) -> None:

@@ -24,6 +24,7 @@ from memtui.model.events import Event, EventRole
 from memtui.model.hit import NO_SNIPPET, Snippet
 from memtui.model.verdicts import SUPPORTED, Support, Verdict
 from memtui.text import date_format
+from memtui.text.markdown import quotation
 from memtui.tui import commands, format, workers
 from memtui.tui.messages import SessionRequested, SourceMarks, SourceRequested, TextSpan
 from memtui.tui.widgets.panes import SEPARATOR, DetailPane, PaneTitle
@@ -190,7 +191,9 @@ class SourcePane(Vertical, workers.AppNode):
             f"{date_format.clock(event.timestamp, self.zone)} {format.speaker(event)}"
             for event in expansion.excerpt_events[:1]
         ]
-        info = SEPARATOR.join([*said, *self._session(8)])
+        session = expansion.session
+        place = [session.agent, session.project, f"session {session.session_id[:8]}"]
+        info = SEPARATOR.join(filter(None, [*said, *place]))
         self.query_one(PaneTitle).show(_title(request), info)
         verdict = request.verdict
         self._excerpt = SourceExcerpt(expansion, self.zone, self.now(), verdict)
@@ -211,12 +214,6 @@ class SourcePane(Vertical, workers.AppNode):
         self.query_one(PaneTitle).show(title)
         self.query_one("#transcript", Static).update(Content.styled(text, "$context"))
         self.query_one(DetailPane).scroll_home(animate=False)
-
-    def _session(self, id_chars: int | None = None) -> Sequence[str]:
-        if (session := self.expansion.session) is None:
-            return ()
-        parts = session.agent, session.project, session.session_id[:id_chars]
-        return [*filter(None, parts[:2]), f"session {parts[2]}"]
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._scroll_to_evidence)
@@ -255,9 +252,8 @@ class SourcePane(Vertical, workers.AppNode):
         grip, session = self.expansion.grip, self.expansion.session
         if grip is None or session is None:
             return ""
-        ids = [f"event {grip.event_id_start}", *filter(None, [grip.grip_id])]
-        at = date_format.moment(grip.timestamp, self.zone)
-        return format.citation(grip.excerpt, [*self._session(), at], ids)
+        source_id = grip.grip_id or grip.event_id_start
+        return quotation(grip.excerpt, session, grip.timestamp, source_id, self.zone)
 
 
 def _read(request: SourceRequested, size: int) -> Expansion:
