@@ -88,10 +88,6 @@ class WordsFound(Message):
     """Words were found in the conversation, or it could not be searched."""
 
 
-class TranscriptResized(Message):
-    """The width of the transcript has changed."""
-
-
 class TurnSelected(Message):
     """The highlighted turn should be opened."""
 

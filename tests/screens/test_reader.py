@@ -534,6 +534,8 @@ async def test_words_are_found_in_the_whole_session(
         here = view(app)
         rows = [here.render_line(y).text for y in range(here.size.height)]
         assert any("wheel 249" in row for row in rows), "unfolded, and in sight"
+        await press(pilot, settle, "space")
+        assert not any("wheel 249" in line for line in lines(app)), "folded again"
         await press(pilot, settle, "n")
         assert current_event(app).ordinal == 2_493
         await press(pilot, settle, *"nnnn")

@@ -281,7 +281,6 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
         self.load(read, show, NEWS, self._show_loading)
 
     @on(TurnsRequested)
-    @on(messages.TranscriptResized)
     def load_turns(self) -> None:
         """Read and render the part to show, except what is rendered like that."""
         view, buffer, before = self.view, self.view.buffer, self._rendering
@@ -334,12 +333,9 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
 
     def _show_marks(self) -> None:
         """Show beside the scrollbar what is cited, and what was found."""
-        if (outline := self._outline) is not None:
-            self.view.marks = {
-                CITED: outline.cited,
-                MATCHING: self._find_line.matches,
-            }
-            self.view.refresh()
+        cited = self._outline.cited if self._outline else ()
+        self.view.marks = {CITED: cited, MATCHING: self._find_line.matches}
+        self.view.refresh()
 
     def _update_title(self, about: ConversationInfo) -> None:
         session = about.session

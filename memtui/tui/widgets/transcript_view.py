@@ -44,7 +44,7 @@ Anchor = tuple[EventPosition, int, int]
 
 
 class TurnsRequested(Message):
-    """The part that the view names should be loaded, or rendered again."""
+    """The turns of the view's span should be loaded, or fitted to its width."""
 
 
 class TurnBuffer:
@@ -471,4 +471,4 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         return strip
 
     def on_resize(self) -> None:
-        self.post_message(messages.TranscriptResized())
+        self.post_message(TurnsRequested())
