@@ -28,7 +28,6 @@ from memtui.tui import commands, format, workers
 from memtui.tui.messages import DayHighlighted, DaySelected, ProgressReported
 from memtui.tui.screens.base import NO_CONVERSATIONS, RETRY_HINT, BaseScreen
 from memtui.tui.screens.dialogs import DateScreen
-from memtui.tui.screens.session_actions import PAGE_ACTIONS, SESSION, SessionActions
 from memtui.tui.widgets.panes import PaneTitle
 
 GLYPHS = "·░▒▓█"
@@ -320,7 +319,7 @@ YearData: TypeAlias = tuple[DateRange | None, Sequence[CalendarYear]]
 """The first and the last day, and the years."""
 
 
-class CalendarScreen(SessionActions[str], BaseScreen[str]):
+class CalendarScreen(BaseScreen[str]):
     """Returns the id of the day to open, or an empty string."""
 
     FILTERS_BY_SCOPE = True
@@ -332,7 +331,7 @@ class CalendarScreen(SessionActions[str], BaseScreen[str]):
             newer_sibling="Go to the next year.",
             back="Go back to the previous screen.",
         ),
-        *commands.bindings("go_to_date", *PAGE_ACTIONS),
+        *commands.bindings("go_to_date"),
     ]
 
     _grid = getters.query_one(DayGrid)
@@ -358,14 +357,6 @@ class CalendarScreen(SessionActions[str], BaseScreen[str]):
     def on_mount(self) -> None:
         self._grid.focus()
         self.reload()
-
-    @property
-    def selected_session(self) -> None:
-        return None
-
-    @property
-    def page_id(self) -> str:
-        return self._grid.current.node_id if self._grid.current else ""
 
     def _show_loading(self) -> None:
         if not self._grid.is_loaded and not self.has_class("-failing"):
@@ -420,9 +411,6 @@ class CalendarScreen(SessionActions[str], BaseScreen[str]):
         self.query_one(PaneTitle).info = measure if year.days else ""
 
     def show_error(self, error: BaseException, group: str) -> None:
-        if group == SESSION:
-            super().show_error(error, group)
-            return
         text = f"✗ The days could not be read:\n{format.error_text(error)}"
         self.add_class("-failing")
         content = Content.styled(text, "$error") + f"\n{RETRY_HINT}"
