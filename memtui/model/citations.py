@@ -89,10 +89,11 @@ def cite_node(node_id: str) -> str:
 
 
 def cite(source_id: str) -> str:
-    """Return the citation of a grip, a node or an event."""
-    if source_id.startswith("toc:"):
-        return cite_node(source_id)
-    return (cite_grip if source_id.startswith("grip:") else cite_event)(source_id)
+    """Return the citation of a grip, a node or an event; "" for none."""
+    if source_id.startswith("grip:"):
+        return cite_grip(source_id)
+    is_event = source_id and not source_id.startswith("toc:")
+    return cite_event(source_id) if is_event else cite_node(source_id)
 
 
 def strip(text: str) -> str:

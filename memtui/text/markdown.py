@@ -45,5 +45,5 @@ def quotation(
     title = shorten(session.title, TITLE_CHARS) if session else ""
     name = f"{title} ({session.full_name})" if session else ""
     when = date_format.moment(at, zone)
-    citation = citations.cite(cited_id) if cited_id else ""
-    return f"“{quote}” — {', '.join(filter(None, (name, when, citation)))}"
+    source = ", ".join(filter(None, (name, when, citations.cite(cited_id))))
+    return f"“{quote}” — {source}"

@@ -195,10 +195,9 @@ def left_open(details: "SessionDetails") -> list[Item]:
         if bullet.kind is not BulletKind.LEFT_OPEN:
             continue
         about: Item = {"session_name": work.name, "state": work.state or ""}
-        grip_id = next(iter(bullet.grip_ids), "")
         items.append(
             {
-                "id": citations.cite_grip(grip_id) if grip_id else "",
+                "id": citations.cite(next(iter(bullet.grip_ids), "")),
                 **score(0.0, is_recent=True),
                 "at": date_format.iso_utc(session.updated_at),
                 "session": session.full_name,
@@ -212,11 +211,7 @@ def left_open(details: "SessionDetails") -> list[Item]:
 
 def cite(result: Hit) -> str:
     """Return the citation of a hit: of its message, else of its grip or its node."""
-    if result.event_id:
-        return citations.cite_event(result.event_id)
-    if result.grip_id:
-        return citations.cite_grip(result.grip_id)
-    return citations.cite_node(result.node_id)
+    return citations.cite(result.event_id or result.target_id)
 
 
 def _quote(quote: Hit, *, is_recent: bool) -> Item:
@@ -290,7 +285,7 @@ def session(session: Session) -> Item:
 
 def grip(grip: Grip) -> Item:
     return {
-        "id": citations.cite_grip(grip.grip_id) if grip.grip_id else "",
+        "id": citations.cite(grip.grip_id),
         "excerpt": grip.excerpt,
         "event_id_start": grip.event_id_start,
         "event_id_end": grip.event_id_end,

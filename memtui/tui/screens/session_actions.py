@@ -112,8 +112,7 @@ class SessionActions(LoadingScreen[ScreenResultType]):
             return handover.make_pack(self.workspace, [name], scope=scope).text
 
         def prepare(program: str) -> tuple[Sequence[str], str]:
-            file = _temporary_folder() / PACK_FILE
-            export.write_lines(file, [make()], may_replace=False)
+            file = _write_temporary(PACK_FILE, [make()])
             folder = conversation.get_info(key).session.cwd if key else ""
             argv = list_start_commands(file)[program]
             return argv, folder if Path(folder).is_dir() else ""
@@ -180,18 +179,15 @@ class SessionActions(LoadingScreen[ScreenResultType]):
 
         def edit(about: ConversationInfo) -> None:
             assert key is not None
-            write = partial(self._write_to_edit, key, about)
+            name = export.file_name(about, self.zone)
+            lines = export.write_conversation(key, self.zone)
             self.execute(
-                write, lambda file: self._run([*terminal.editor(), str(file)]), SESSION
+                partial(_write_temporary, name, lines),
+                lambda file: self._run([*terminal.editor(), str(file)]),
+                SESSION,
             )
 
         self._read_selected(edit)
-
-    def _write_to_edit(self, key: ConversationKey, about: ConversationInfo) -> Path:
-        file = _temporary_folder() / export.file_name(about, self.zone)
-        lines = export.write_conversation(key, self.zone)
-        export.write_lines(file, lines, may_replace=False)
-        return file
 
     def action_rename(self) -> None:
         def ask(about: ConversationInfo) -> None:
@@ -214,11 +210,14 @@ class SessionActions(LoadingScreen[ScreenResultType]):
         self.show_renamed()
 
 
-def _temporary_folder() -> Path:
+def _write_temporary(name: str, lines: Iterable[str]) -> Path:
+    """Write a file that is deleted when the app ends, and return it."""
     folder = tempfile.mkdtemp(prefix="memtui-")
     # Not earlier: some editors return at once and read the file later.
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return Path(folder)
+    file = Path(folder) / name
+    export.write_lines(file, lines, may_replace=False)
+    return file
 
 
 def _working_folder() -> Path:
