@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from benchmarks.transcripts import Stretch
 from memtui.model.events import Event
 from memtui.model.nodes import DraftBullet
-from memtui.summarize.grounding.anchors import NeighbourIndex
+from memtui.summarize.grounding.anchors import EventIndex
 from memtui.summarize.grounding.passages import Evidence, TextIndex
 from memtui.text import analyzer, plain, sentences
 
@@ -444,7 +444,7 @@ class BulletMaker:
             for stretch in stretches
         ]
         index = TextIndex([" ".join(stretch.texts) for stretch in stretches])
-        self._all = NeighbourIndex(index.term_counts, index.text_lengths)
+        self._all = EventIndex(index.term_counts, index.text_lengths)
         self._names = [name for source in self.sources for name in source.names]
         self._chance = chance
         self._further = random.Random(1)

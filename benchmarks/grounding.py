@@ -34,7 +34,7 @@ from benchmarks.transcripts import Stretch
 from memtui.model.nodes import DraftBullet
 from memtui.model.verdicts import Support, Verdict
 from memtui.summarize.grounding import checks
-from memtui.summarize.grounding.anchors import NeighbourIndex
+from memtui.summarize.grounding.anchors import EventIndex
 from memtui.summarize.grounding.passages import Evidence, TextIndex
 
 AIMS = {
@@ -174,7 +174,7 @@ def _written_by_others(
     ):
         sources = [TextIndex(subject.turns) for subject in asked]
         whole = TextIndex(["\n".join(subject.turns) for subject in asked])
-        near = NeighbourIndex(whole.term_counts, whole.text_lengths)
+        near = EventIndex(whole.term_counts, whole.text_lengths)
         for at, subject in enumerate(asked):
             for claim in subject.claims:
                 scores = near.scores(claim.text)

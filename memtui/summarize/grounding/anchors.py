@@ -31,11 +31,8 @@ NEIGHBOUR_WEIGHTS = (1.0, 0.5)
 NEIGHBOUR_EVENTS = 6
 """The most events between a bullet's anchor and those of adjacent bullets."""
 
-TEXT_B, WINDOW_B = 0.4, 0.2
-"""BM25's b for a text and for a window: how much long ones are discounted."""
-
-WINDOW_WEIGHTS = (1.0, 0.22, 0.05)
-"""The weights of a text in the window around it, and of those one and two away."""
+TEXT_B = 0.4
+"""BM25's b: how much long texts are discounted."""
 
 Scores = Mapping[int, float]
 """Events by index, each with its score."""
@@ -52,18 +49,6 @@ class Anchor:
     """The share of the bullet's weight that the range contains: 0 to 1."""
 
 
-@dataclass(frozen=True, slots=True)
-class _TermScores:
-    """The scores of one term, computed once for all bullets."""
-
-    rarity: float
-    """Its inverse document frequency."""
-    alone: Scores
-    """Its score in each event that contains it."""
-    near: Scores
-    """Its score in each event that contains it or is near one that does."""
-
-
 def length_norms(lengths: Sequence[float], b: float) -> list[float]:
     """Return what is added to a term's count in the denominator, for each text.
 
@@ -73,8 +58,8 @@ def length_norms(lengths: Sequence[float], b: float) -> list[float]:
     return [BM25_K1 * (1 - b + b * length / mean) for length in lengths]
 
 
-class NeighbourIndex:
-    """A BM25 index of consecutive texts that also scores the texts around each."""
+class EventIndex:
+    """A BM25 index of events."""
 
     def __init__(
         self, term_counts: Mapping[str, Mapping[int, float]], lengths: Sequence[float]
@@ -87,13 +72,10 @@ class NeighbourIndex:
         """
         self._counts = term_counts
         self._size = len(lengths)
-        self._terms: dict[str, _TermScores] = {}
-        near = _window_counts(dict(enumerate(lengths)), self._size)
-        self._alone_norms = length_norms(lengths, TEXT_B)
-        self._near_norms = length_norms(list(near.values()), WINDOW_B)
+        self._norms = length_norms(lengths, TEXT_B)
 
     @classmethod
-    def of(cls, evidence: Evidence) -> "NeighbourIndex":
+    def of(cls, evidence: Evidence) -> "EventIndex":
         """Index events; the words of a further line count at its event."""
         size = len(evidence.events)
         lengths: list[float] = [0.0] * size
@@ -110,63 +92,30 @@ class NeighbourIndex:
                     counts[term][place] = counts[term].get(place, 0.0) + count
         return cls(counts, lengths)
 
-    def _term(self, term: str) -> _TermScores:
-        if term not in self._terms:
-            self._terms[term] = self._weigh(term)
-        return self._terms[term]
-
-    def _weigh(self, term: str) -> _TermScores:
-        matched = self._counts.get(term, {})
-        weight = inverse_document_frequency(self._size, len(matched))
-        around = _window_counts(matched, self._size)
-        alone, near = self._alone_norms, self._near_norms
-        return _TermScores(
-            weight,
-            {at: weight * n / (n + alone[at]) for at, n in matched.items()},
-            {at: weight * n / (n + near[at]) for at, n in around.items()},
-        )
+    def _rarity(self, term: str) -> float:
+        return inverse_document_frequency(self._size, len(self._counts.get(term, ())))
 
     def scores(self, phrase: str) -> Scores:
         """Return the texts that contain a term of the phrase, with scores from 0 to
-        2."""
-        alone: dict[int, float] = {}
-        near: dict[int, float] = {}
+        1."""
+        scores: dict[int, float] = {}
         for term in dict.fromkeys(analyzer.terms(phrase)):
-            if self._counts.get(term):
-                gains = self._term(term)
-                for at, gain in gains.alone.items():
-                    alone[at] = alone.get(at, 0.0) + gain
-                for at, gain in gains.near.items():
-                    near[at] = near.get(at, 0.0) + gain
-        if not alone:
-            return {}
-        best_alone, best_near = max(alone.values()), max(near.values())
-        return {
-            at: score / best_alone + near[at] / best_near for at, score in alone.items()
-        }
+            rarity = self._rarity(term)
+            for at, n in self._counts.get(term, {}).items():
+                gain = rarity * n / (n + self._norms[at])
+                scores[at] = scores.get(at, 0.0) + gain
+        best = max(scores.values(), default=1.0)
+        return {at: score / best for at, score in scores.items()}
 
     def coverage(self, phrase: str, places: Collection[int]) -> float:
         """Return the share of the phrase's weight that some texts contain: 0 to 1."""
-        weights = {
-            term: self._term(term).rarity for term in analyzer.query_terms(phrase)
-        }
+        weights = {term: self._rarity(term) for term in analyzer.query_terms(phrase)}
         matched = (
             weight
             for term, weight in weights.items()
             if any(at in self._counts.get(term, {}) for at in places)
         )
         return sum(matched) / (sum(weights.values()) or 1.0)
-
-
-def _window_counts(counts: Scores, size: int) -> dict[int, float]:
-    """Return the counts in the window around each text."""
-    around = {at: float(count) for at, count in counts.items()}
-    for away, share in enumerate(WINDOW_WEIGHTS[1:], start=1):
-        for at, count in counts.items():
-            for place in (at - away, at + away):
-                if 0 <= place < size:
-                    around[place] = around.get(place, 0.0) + share * count
-    return around
 
 
 def nearest_anchors(
@@ -182,7 +131,7 @@ def nearest_anchors(
     Returns:
         None for a bullet none of whose words is in an event.
     """
-    index = NeighbourIndex.of(evidence)
+    index = EventIndex.of(evidence)
     scores = [index.scores(draft.text) for draft in drafts]
     anchors = []
     for at, draft in enumerate(drafts):
@@ -201,7 +150,7 @@ def nearest_anchors(
 def _find_anchor(
     text: str,
     cited: Sequence[int],
-    index: NeighbourIndex,
+    index: EventIndex,
     scores: Scores,
     around: Sequence[tuple[float, Scores]],
 ) -> Anchor | None:
