@@ -19,7 +19,6 @@ from memtui.model.verdicts import (
 from memtui.model.work import Facts
 from memtui.pipeline.summarization import SummaryStage
 from memtui.pipeline.versions import SOURCE, NewVersion, SegmentInput
-from memtui.store.segments import SegmentTerms
 from memtui.summarize.summarizer import ExtractiveSummarizer
 from memtui.text import analyzer
 from memtui.text.sentences import truncate
@@ -42,9 +41,7 @@ def use() -> None:
     SummaryStage._make = _make  # type: ignore[method-assign,assignment]
 
 
-def _make(
-    _: SummaryStage, work: SegmentInput
-) -> tuple[NewVersion, Facts, SegmentTerms]:
+def _make(_: SummaryStage, work: SegmentInput) -> tuple[NewVersion, Facts]:
     messages = [event for event in work.events if event.is_message]
     step = max(len(messages) // BULLETS, 1)
     quoted = [_quoted(work.name, event) for event in messages[::step][:BULLETS]]
@@ -66,12 +63,7 @@ def _make(
         summarizer=IDENTITY,
         input_hash=work.input_hash(IDENTITY),
     )
-    made = NewVersion(node, tuple(grip for _, grip in quoted))
-    return (
-        made,
-        Facts(),
-        SegmentTerms(work.name, work.range.session_number, dict.fromkeys(terms, 1.0)),
-    )
+    return NewVersion(node, tuple(grip for _, grip in quoted)), Facts()
 
 
 def _quoted(name: str, event: Event) -> tuple[Bullet, Grip]:

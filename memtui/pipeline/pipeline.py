@@ -309,7 +309,6 @@ class SegmentationStage:
             if before.get(segment.segment_id) != segment
         ]
         segments.save(changed)
-        segments.update_starts([session.number])
         if gone:
             summarization.update_sessions([session.number], self._zone)
         queues.add_nodes(gone, to_ms(now))

@@ -35,8 +35,7 @@ from memtui.store import (
     versions,
     work,
 )
-from memtui.store.segments import SegmentTerms
-from memtui.summarize import card, keywords
+from memtui.summarize import card
 from memtui.summarize.facts import read_facts
 from memtui.summarize.grounding import checks
 
@@ -86,7 +85,6 @@ class SummaryStage:
             return 0
         new_versions: list[NewVersion] = []
         facts: dict[str, Facts] = {}
-        terms: list[SegmentTerms] = []
         done = [bounds for bounds, item in inputs if item is None]
         failed: list[tuple[SegmentInput, Exception]] = []
         for item in (item for _, item in inputs if item):
@@ -94,15 +92,12 @@ class SummaryStage:
             if isinstance(result, Exception):
                 failed.append((item, result))
             else:
-                version, item_facts, item_terms = result
+                version, facts[item.name] = result
                 new_versions.append(version)
-                facts[item.name] = item_facts
-                terms.append(item_terms)
                 done.append(item.range)
         with database.transaction():
             self._save(new_versions, now_ms)
             work.save_facts(facts)
-            segments.add_terms(terms)
             segments.set_summarized(done)
             for item, _ in failed:
                 segments.set_failed(item.name, now_ms)
@@ -132,15 +127,12 @@ class SummaryStage:
                     meta.write(meta.SUMMARY_RULES, rules)
         self._is_renewed = True
 
-    def _make(self, item: SegmentInput) -> tuple[NewVersion, Facts, SegmentTerms]:
+    def _make(self, item: SegmentInput) -> tuple[NewVersion, Facts]:
         facts = judgements.judge_facts(read_facts(item.events), item.judgements)
         draft = self._summarizer.summarize_events(
             item.events, facts, earlier_request=item.earlier_request
         )
-        weighed = keywords.weigh_words(item.events)
-        version = item.make_version(draft, facts, self._summarizer.identity, weighed)
-        terms = keywords.surprise_terms(weighed.weights)
-        return version, facts, SegmentTerms(item.name, item.range.session_number, terms)
+        return item.make_version(draft, facts, self._summarizer.identity), facts
 
     def _save(self, new_versions: Sequence[NewVersion], now_ms: int) -> None:
         before = versions.get_input_hashes(

@@ -63,7 +63,6 @@ from memtui.summarize import card, keywords, rollup
 from memtui.summarize.grounding import checks
 from memtui.summarize.grounding.checks import GroundedBullet
 from memtui.summarize.grounding.passages import Evidence
-from memtui.summarize.keywords import WordWeights
 from memtui.summarize.segmenter import SegmentRules, overlap_before
 from memtui.summarize.summarizer import Summarizer
 from memtui.text import analyzer, plain, sentences
@@ -109,9 +108,7 @@ class SegmentInput:
         parts = [identity, counts, self.earlier_request, *events]
         return content_hash(*parts, *filter(None, [judged]))
 
-    def make_version(
-        self, draft: Summary, facts: Facts, identity: str, weighed: WordWeights
-    ) -> NewVersion:
+    def make_version(self, draft: Summary, facts: Facts, identity: str) -> NewVersion:
         """Return the version of the node that is an extract."""
         draft = _map_texts(draft, _one_line)
         bullets, grips = _link_extract(self, draft.bullets)
@@ -121,7 +118,7 @@ class SegmentInput:
         node = _segment_node(self.range, self.session, draft.title, bullets)
         node = replace(
             node,
-            keywords=keywords.segment_keywords(self.events, weighed=weighed),
+            keywords=keywords.segment_keywords(self.events),
             summarizer=identity,
             input_hash=self.input_hash(identity),
         )

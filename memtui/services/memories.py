@@ -9,13 +9,17 @@ from memtui.model.hit import Hit
 from memtui.model.nodes import TocNode
 from memtui.search.quotes import QuoteResult
 from memtui.store import database, events, nodes, segments
-from memtui.store.segments import EarlierSessions, SegmentRange
+from memtui.store.segments import SegmentRange
 from memtui.summarize import keywords
+from memtui.text import analyzer
 
 MAX_MEMORIES = 20
 
 KEY_SURPRISE = 0.7
 """A segment at least as surprising is a key moment."""
+
+MAX_COMPARED = 1_000
+"""The number of segments of earlier sessions that a segment is compared with."""
 
 DETAILED_RANKS = 2
 """By default, key moments up to this rank have details."""
@@ -94,14 +98,17 @@ def get_surprise(segment_id: str) -> float | None:
     in which order they were.
     """
     with database.connection():
-        compared = segments.compare([segment_id], keywords.MAX_SESSIONS_PER_TERM)
-    return next(map(_score, compared.values()), None)
-
-
-def _score(earlier: EarlierSessions) -> float:
-    return keywords.surprise_score(
-        earlier.weights, earlier.sessions, earlier.count, earlier.counts
-    )
+        node = nodes.get(segment_id)
+        earlier = segments.read_earlier_keywords(segment_id, MAX_COMPARED)
+    if node is None or not node.version:
+        return None
+    holders: dict[str, set[int]] = {}
+    for number, words in earlier:
+        for word in words:
+            for term in analyzer.query_terms(word):
+                holders.setdefault(term, set()).add(number)
+    terms = keywords.surprise_terms(node.keywords)
+    return keywords.surprise_score(terms, holders, len({n for n, _ in earlier}))
 
 
 def is_key_moment(surprise: float | None) -> bool:

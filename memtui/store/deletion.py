@@ -22,7 +22,6 @@ from memtui.model.sessions import project_folder
 from memtui.store import (
     judgements,
     queues,
-    segments,
     sessions,
     source_copies,
     tombstones,
@@ -457,7 +456,6 @@ def find_derived() -> tuple[int, int]:
 def delete_derived(zone: tzinfo, now_ms: int) -> None:
     """Delete what ``find_derived`` found, and have it made again."""
     segment_ids = fetch_column(f"SELECT id FROM segments WHERE id {_DERIVED}")
-    segments.remove_terms(segment_ids)
     judgements.forget_selected()
     for statement in _DELETE_DERIVED:
         execute(statement)
@@ -488,9 +486,6 @@ def delete_selected() -> None:
     sessions.request_owner_update(remaining)
     for number in remaining:
         sessions.recount(number)
-    segments.remove_terms(
-        fetch_column(f"SELECT id FROM segments WHERE session_id {_SELECTED_SESSIONS}")
-    )
     for statement in _DELETE_SESSIONS:
         execute(statement)
 

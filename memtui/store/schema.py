@@ -82,6 +82,14 @@ def open_schema(time_zone: str) -> bool:
     return False
 
 
+def drop_terms() -> None:
+    """Drop the terms by which drafts of this schema compared segments."""
+    if fetch_value("SELECT 1 FROM sqlite_master WHERE name = 'terms'"):
+        with transaction():
+            execute("DROP TABLE terms")
+            execute("ALTER TABLE segments DROP COLUMN terms")
+
+
 def read_version() -> int:
     """Return the schema version of the open store; 0 for a file without one."""
     if not fetch_value("SELECT 1 FROM sqlite_master WHERE name = 'meta'"):

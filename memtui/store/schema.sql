@@ -72,8 +72,7 @@ CREATE TABLE subagents (
 
 -- A segment.
 -- facts are what its events show, as JSON, and commits their number of commits (see
--- store.work); terms are the start of its session and its terms, packed (see
--- store.segments).
+-- store.work).
 CREATE TABLE segments (
     id TEXT NOT NULL PRIMARY KEY, session_id INTEGER NOT NULL REFERENCES sessions,
     first_event_id TEXT NOT NULL, last_event_id TEXT NOT NULL,
@@ -81,15 +80,9 @@ CREATE TABLE segments (
     events INTEGER NOT NULL, messages INTEGER NOT NULL,
     subagent_events INTEGER NOT NULL, is_open BOOL NOT NULL,
     needs_summary BOOL NOT NULL, attempts INTEGER NOT NULL DEFAULT 0,
-    retry_ms INTEGER NOT NULL DEFAULT 0, terms BLOB, facts TEXT NOT NULL DEFAULT '',
+    retry_ms INTEGER NOT NULL DEFAULT 0, facts TEXT NOT NULL DEFAULT '',
     commits INTEGER NOT NULL DEFAULT 0
 );
-
--- A term of a session, and how many of its segments have it.
-CREATE TABLE terms (
-    term INTEGER NOT NULL, start_s INTEGER NOT NULL, session INTEGER NOT NULL,
-    segments INTEGER NOT NULL, PRIMARY KEY (term, start_s, session)
-) WITHOUT ROWID;
 
 -- One version of a node; never changed.
 -- bullets and withheld count its bullets that are shown and those that are not;

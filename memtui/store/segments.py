@@ -1,19 +1,8 @@
-"""Segments: the bounds of the runs of a session, and which of them need a summary.
+"""Segments: the bounds of the runs of a session, and which of them need a summary."""
 
-Also the terms by which they are compared with the sessions that began before their own:
-how unlike these they are is their surprise. A segment's terms are stored with it as
-hashes with their weights. The table ``terms`` lists the sessions that contain each
-term, by the time they began, and counts the segments of the session that contain it, so
-that a segment can be removed again.
-"""
-
-import hashlib
 import json
-import struct
-from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, replace
-from functools import partial
 
 from memtui.model.filters import ALL, Scope
 from memtui.store import scopes
@@ -27,36 +16,6 @@ from memtui.store.database import (
     is_due,
     retry_later,
 )
-
-HASH_FORMAT = "<i"
-"""With four bytes, about five pairs of 200,000 terms have the same hash."""
-
-START_FORMAT, TERM_FORMAT = "<i", "<if"
-"""The second a segment's session began, and then the hash and weight of each term."""
-
-_SESSIONS_WITH_TERM = (
-    "SELECT j.value, (SELECT json_insert(json_group_array(session), '$[#]',"
-    " min(start_s)) FROM (SELECT session, start_s FROM terms"
-    " WHERE term = j.value AND start_s < ? ORDER BY start_s DESC LIMIT ?))"
-    " FROM json_each(?) j"
-)
-
-_ADD = (
-    "INSERT INTO terms (term, start_s, session, segments) VALUES (?, ?, ?, 1)"
-    " ON CONFLICT DO UPDATE SET segments = segments + 1"
-)
-
-_SUBTRACT = (
-    "UPDATE terms SET segments = segments - 1"
-    " WHERE term = ? AND start_s = ? AND session = ?"
-)
-
-_DELETE = (
-    "DELETE FROM terms WHERE term = ? AND start_s = ? AND session = ? AND segments < 1"
-)
-
-TermKey = tuple[int, int, int]
-"""A term's hash, the second its session began, and the session's number."""
 
 TimeRange = tuple[int, int]
 """The first millisecond, and the first one after the range."""
@@ -177,7 +136,6 @@ def save(segments: Sequence[SegmentRange]) -> None:
 
 
 def delete(segment_ids: Sequence[str]) -> None:
-    remove_terms(segment_ids)
     execute(f"DELETE FROM segments WHERE id {IN_JSON}", json.dumps(list(segment_ids)))
 
 
@@ -317,150 +275,19 @@ def count_sessions(ranges: Sequence[TimeRange], scope: Scope = ALL) -> list[int]
     return [counts.get(place, 0) for place in range(len(ranges))]
 
 
-# Surprise
+def read_earlier_keywords(segment_id: str, limit: int) -> list[tuple[int, list[str]]]:
+    """Return the keywords of segments of sessions that began before that of a segment.
 
-
-@dataclass(frozen=True, slots=True)
-class SegmentTerms:
-    """The terms a segment is compared by, with their weights."""
-
-    segment_id: str
-    session_number: int
-    terms: Mapping[str, float]
-
-
-@dataclass(frozen=True, slots=True)
-class EarlierSessions:
-    """The sessions that began before that of a segment, as far as they share terms."""
-
-    weights: Mapping[int, float]
-    """The weight of each term of the segment, by its hash."""
-    sessions: Mapping[int, Collection[int]]
-    """The numbers of the sessions with each term, of a common one only the newest."""
-    counts: Mapping[int, int]
-    """The estimated number of sessions with each common term."""
-    count: int
-    """The number of earlier sessions."""
-
-
-def add_terms(segments: Sequence[SegmentTerms]) -> None:
-    """Store the terms of segments in place of earlier ones."""
-    starts = update_starts({segment.session_number for segment in segments})
-    before = _read_keys([segment.segment_id for segment in segments])
-    for segment in segments:
-        if segment.segment_id not in before or segment.session_number not in starts:
-            continue
-        start_s = starts[segment.session_number]
-        weights: dict[int, float] = {}
-        for term, weight in segment.terms.items():
-            hashed = hash_term(term)
-            weights[hashed] = weights.get(hashed, 0.0) + weight
-        after = {(hashed, start_s, segment.session_number) for hashed in weights}
-        _replace_keys(before[segment.segment_id], after)
-        packed = struct.pack(START_FORMAT, start_s) + b"".join(
-            struct.pack(TERM_FORMAT, *item) for item in sorted(weights.items())
-        )
-        sql = "UPDATE segments SET terms = ? WHERE id = ?"
-        db.execute_sql(sql, (packed, segment.segment_id))
-
-
-def update_starts(session_numbers: Iterable[int]) -> dict[int, int]:
-    """Store terms by the seconds that their sessions begin now, and return these."""
-    sql = f"SELECT id, created_ms / 1000 FROM sessions WHERE id {IN_JSON}"
-    starts = dict(fetch(sql, json.dumps(list(session_numbers))))
-    for number, start_s in starts.items():
-        start = struct.pack(START_FORMAT, start_s)
-        moved = fetch(
-            "SELECT id, terms FROM segments WHERE session_id = ? AND terms NOT NULL"
-            " AND substr(terms, 1, ?) <> ?",
-            number,
-            len(start),
-            start,
-        )
-        for name, packed in moved:
-            before_s, weights = _unpack(packed)
-            _replace_keys(
-                {(term, before_s, number) for term in weights},
-                {(term, start_s, number) for term in weights},
-            )
-            sql = "UPDATE segments SET terms = ? WHERE id = ?"
-            db.execute_sql(sql, (start + packed[len(start) :], name))
-    return starts
-
-
-def compare(
-    segment_ids: Iterable[str], max_sessions: int
-) -> dict[str, EarlierSessions]:
-    """Return what segments have in common with earlier sessions.
-
-    At most ``max_sessions`` of the sessions with a common term are read. Segments
-    without a summary are left out.
+    Each comes with the number of its session, those of the newest sessions first.
     """
-    sql = f"SELECT id, terms FROM segments WHERE id {IN_JSON} AND terms NOT NULL"
-    rows = fetch(sql, json.dumps(list(segment_ids)))
-    if not rows:
-        return {}
-    starts = fetch_column("SELECT created_ms / 1000 FROM sessions ORDER BY created_ms")
-    return {
-        name: _compare(*_unpack(packed), partial(bisect_left, starts), max_sessions)
-        for name, packed in rows
-    }
-
-
-def _compare(
-    start_s: int,
-    weights: Mapping[int, float],
-    count_before: Callable[[int], int],
-    max_sessions: int,
-) -> EarlierSessions:
-    values = start_s, max_sessions, json.dumps(list(weights))
-    sessions: dict[int, set[int]] = {}
-    counts: dict[int, int] = {}
-    total = count_before(start_s)
-    for term, encoded in fetch(_SESSIONS_WITH_TERM, *values):
-        *numbers, first_s = json.loads(encoded)
-        sessions[term] = set(numbers)
-        if len(numbers) == max_sessions:
-            # Assume it is as frequent overall as since the oldest session read.
-            among = max(total - count_before(first_s), 1)
-            counts[term] = round(max_sessions * max(total / among, 1.0))
-    return EarlierSessions(weights, sessions, counts, total)
-
-
-def remove_terms(segment_ids: Iterable[str]) -> None:
-    """Remove the terms of segments; call it before deleting segments."""
-    before = _read_keys(segment_ids)
-    for keys in before.values():
-        _replace_keys(keys, set())
-    db.connection().executemany(
-        "UPDATE segments SET terms = NULL WHERE id = ?",
-        [(name,) for name, keys in before.items() if keys],
+    rows = fetch(
+        "SELECT g.session_id, v.keywords FROM sessions s"
+        " CROSS JOIN segments g ON g.session_id = s.id"
+        " JOIN nodes n ON n.node_id = g.id JOIN node_versions v ON v.id = n.latest_id"
+        " WHERE s.created_ms < (SELECT o.created_ms FROM segments x"
+        " JOIN sessions o ON o.id = x.session_id WHERE x.id = ?)"
+        " ORDER BY s.created_ms DESC, g.id DESC LIMIT ?",
+        segment_id,
+        limit,
     )
-
-
-def hash_term(term: str) -> int:
-    raw = hashlib.blake2b(term.encode("utf-8", "replace"), digest_size=4).digest()
-    return int(struct.unpack(HASH_FORMAT, raw)[0])
-
-
-def _unpack(packed: bytes) -> tuple[int, dict[int, float]]:
-    (start_s,) = struct.unpack_from(START_FORMAT, packed)
-    terms = packed[struct.calcsize(START_FORMAT) :]
-    return start_s, dict(struct.iter_unpack(TERM_FORMAT, terms))
-
-
-def _read_keys(segment_ids: Iterable[str]) -> dict[str, set[TermKey]]:
-    """Return the stored terms of segments; missing segments are left out."""
-    sql = f"SELECT id, session_id, terms FROM segments WHERE id {IN_JSON}"
-    keys: dict[str, set[TermKey]] = {}
-    for name, session, packed in fetch(sql, json.dumps(list(segment_ids))):
-        start_s, weights = _unpack(packed) if packed else (0, {})
-        keys[name] = {(term, start_s, session) for term in weights}
-    return keys
-
-
-def _replace_keys(before: set[TermKey], after: set[TermKey]) -> None:
-    removed = sorted(before - after)
-    db.connection().executemany(_SUBTRACT, removed)
-    db.connection().executemany(_DELETE, removed)
-    db.connection().executemany(_ADD, sorted(after - before))
+    return [(number, [word for word, _ in json.loads(words)]) for number, words in rows]

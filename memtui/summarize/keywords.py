@@ -6,13 +6,9 @@ file, an identifier). Keywords proposed by a model count if they occur in the so
 parent's keywords are chosen from its children's only. They follow from the segment
 alone, whatever else is stored.
 
-The terms of a segment missing from the most similar earlier session are surprising;
-those that no earlier session contains are more so. 0 is expected, 0.3 a small step, 0.7
-a new subject, 1.0 unlike anything before.
-
-The store indexes sessions by term. A segment is compared by its forty terms among the
-sessions that started earlier, so the cost hardly depends on the length of the history;
-for very common terms the newest sessions and an estimated count suffice.
+The keywords of a segment that the most similar earlier session does not have are
+surprising; those that no earlier session has are more so. 0 is expected, 0.3 a small
+step, 0.7 a new subject, 1.0 unlike anything before.
 """
 
 import math
@@ -22,15 +18,12 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TypeVar
 
 from memtui.model.calendar import TocLevel
 from memtui.model.events import Event, EventRole, clean, counted_text
 from memtui.model.nodes import MAX_KEYWORDS, Keyword
 from memtui.text import analyzer, stopwords
 from memtui.text.analyzer import inverse_document_frequency
-
-T = TypeVar("T")
 
 # Words that may be keywords
 
@@ -202,14 +195,6 @@ def _weight(word: str, mentions: float, spread: int) -> float:
     return saturated * (NAME_WEIGHT if is_name(word) else 1.0)
 
 
-def _parts_of(root: str) -> Sequence[str]:
-    """Return the terms by which sessions with a word are found.
-
-    A keyword in a script without spaces may be a clause, which rarely recurs.
-    """
-    return [root] if root.isascii() else analyzer.query_terms(root)
-
-
 # Keywords of nodes
 
 PROPOSAL_GAIN = 1.5
@@ -222,7 +207,6 @@ DAMPING = 4
 def segment_keywords(
     events: Sequence[Event],
     proposed: Sequence[str] = (),
-    weighed: WordWeights | None = None,
 ) -> tuple[Keyword, ...]:
     """Return the keywords of a segment, highest weight first.
 
@@ -230,9 +214,8 @@ def segment_keywords(
         events: The events of the segment, without the overlap.
         proposed: Keywords proposed by a model, best first; those that do not occur in
             the segment are left out.
-        weighed: The result of ``weigh_words``, if known already.
     """
-    words = weighed or weigh_words(events)
+    words = weigh_words(events)
     keywords = {
         root: Keyword(words.forms[root], weight)
         for root, weight in words.weights.items()
@@ -311,11 +294,8 @@ def _select_best(keywords: Mapping[str, Keyword], limit: int) -> tuple[Keyword, 
 
 # Surprise
 
-TERMS_PER_SEGMENT = 40
-"""Number of highest-weighted terms by which a segment is compared."""
-
-FEW_TERMS = 12
-"""A segment of fewer terms has a proportionally lower score."""
+FEW_TERMS = 10
+"""A segment of fewer terms has a lower score."""
 
 NEW_TERMS_WEIGHT = 0.3
 """The weight of terms that are new, against terms the most similar session lacks."""
@@ -324,49 +304,36 @@ SHARPNESS = 1.6
 """The exponent that gives work like the day before 0.3, and a new subject in a known
 project 0.7."""
 
-MAX_SESSIONS_PER_TERM = 100
-"""The most sessions containing a term that need to be known individually."""
 
-
-def surprise_terms(word_weights: Mapping[str, float]) -> dict[str, float]:
-    """Return the terms of a segment by which it is compared, with their weights.
-
-    Args:
-        word_weights: The weights of its words by stem, from ``keywords.weigh_words``.
-    """
+def surprise_terms(keywords: Iterable[Keyword]) -> dict[str, float]:
+    """Return the terms by which a segment is compared, with their weights."""
     weights: dict[str, float] = defaultdict(float)
-    for root, weight in word_weights.items():
-        parts = _parts_of(root)
-        for part in parts:
-            weights[part] += weight / len(parts)
-    best = sorted(weights, key=lambda term: (-weights[term], term))
-    return {
-        term: weights[term] for term in best[:TERMS_PER_SEGMENT] if weights[term] > 0
-    }
+    for keyword in keywords:
+        terms = analyzer.query_terms(keyword.word)
+        for term in terms:
+            weights[term] += keyword.weight / len(terms)
+    return weights
 
 
 def surprise_score(
-    term_weights: Mapping[T, float],
-    holders: Mapping[T, Collection[int]],
+    term_weights: Mapping[str, float],
+    holders: Mapping[str, Collection[int]],
     sessions: int,
-    known_counts: Mapping[T, int] | None = None,
 ) -> float:
     """Return how surprising a segment is: 0 to 1.
 
     Args:
-        term_weights: The segment's terms, from ``surprise_terms``, or their hashes.
+        term_weights: The segment's terms, from ``surprise_terms``.
         holders: For each term the numbers of the earlier sessions that contain it; a
             term without any may be left out.
         sessions: Number of earlier sessions.
-        known_counts: Number of earlier sessions with a term of which ``holders`` has
-            only some.
     """
     earlier = max(sessions, 1)
-    counts = {term: len(holders.get(term, ())) for term in term_weights}
-    counts |= dict(known_counts or {})
     weights = {
         term: weight
-        * inverse_document_frequency(earlier, min(counts[term] or 1, earlier))
+        * inverse_document_frequency(
+            earlier, min(len(holders.get(term, ())) or 1, earlier)
+        )
         for term, weight in term_weights.items()
     }
     total = sum(weights.values())
@@ -380,4 +347,4 @@ def surprise_score(
     new = sum(w for term, w in weights.items() if not holders.get(term)) / total
     novelty = (1.0 - NEW_TERMS_WEIGHT) * difference + NEW_TERMS_WEIGHT * new
     completeness = min(1.0, len(term_weights) / FEW_TERMS)
-    return round(math.pow(max(novelty, 0.0), SHARPNESS) * completeness, 3)
+    return round(math.pow(max(novelty, 0.0) * completeness, SHARPNESS), 3)

@@ -372,7 +372,7 @@ def test_s4_09_every_segment_has_a_surprise_without_a_model(
     scores = [memories.get_surprise(name) for name in names]
     assert len(names) == 6
     assert all(score is not None and 0.0 <= score <= 1.0 for score in scores)
-    assert len(set(scores)) > 2
+    assert len(set(scores)) > 1
 
 
 def test_s4_09_the_same_work_again_is_less_surprising(workspace: Workspace) -> None:

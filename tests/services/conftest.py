@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from struct import pack
 from typing import Any
 
 import pytest
@@ -10,10 +9,9 @@ import pytest
 from memtui import redaction
 from memtui.cli.output import to_plain
 from memtui.services import browse, status
-from memtui.store import database, segments
-from memtui.text.analyzer import query_terms
+from memtui.store import database
 from memtui.workspace import Workspace
-from tests.tables import EventRow, GripRow, SessionRow, TermRow, ThoughtRow
+from tests.tables import EventRow, GripRow, SessionRow, ThoughtRow
 
 Tree = dict[str, Any]
 
@@ -57,14 +55,6 @@ def tree_of(workspace: Workspace) -> Tree:
         "hits": hits,
         "stats": to_plain(status.read_stats()),
     }
-
-
-def terms_of(words: str) -> list[bytes]:
-    """How the store's file holds a term of the words that sessions are compared by."""
-    numbers = [segments.hash_term(root) for root in query_terms(words)]
-    with database.connection():
-        kept = TermRow.select().where(TermRow.term.in_(numbers))
-        return [pack(">ii", row.term, row.start_s) for row in kept]
 
 
 def import_and_summarize(workspace: Workspace, *paths: Path) -> Workspace:

@@ -23,7 +23,6 @@ from memtui.store import database, meta, sources, tombstones
 from memtui.store.tombstones import TombstoneKind
 from memtui.workspace import Workspace
 from tests.conftest import HISTORY
-from tests.services.conftest import terms_of
 from tests.tables import (
     EventRow,
     SessionRow,
@@ -215,21 +214,6 @@ def test_forgotten_text_is_in_no_file_even_after_another_import(
     import_files(workspace, histories)
     database.close()
     assert traces(home) == []
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("kind", KINDS)
-def test_no_hash_of_a_deleted_word_stays(
-    history_workspace: Workspace, kind: TombstoneKind
-) -> None:
-    workspace = history_workspace
-    rows = terms_of(WORDS)
-    assert rows
-    assert all(row in workspace.paths.store.read_bytes() for row in rows)
-    forget(workspace, kind, *subjects(kind))
-    assert terms_of(WORDS) == []
-    database.close()
-    assert not any(row in workspace.paths.store.read_bytes() for row in rows)
 
 
 def test_forgetting_beside_a_reader_is_finished_when_it_ends(

@@ -24,7 +24,7 @@ SUBJECTS = {
 
 
 def told(run: list[Event]) -> dict[str, float]:
-    return keywords.surprise_terms(keywords.weigh_words(run).weights)
+    return keywords.surprise_terms(keywords.segment_keywords(run))
 
 
 class Sessions:
@@ -106,11 +106,6 @@ def test_chinese_is_compared_by_pairs_of_characters() -> None:
     again = kept.weigh(said("登录页面的重定向问题，会话丢失"))
     other = kept.weigh(said("数据库迁移到新的服务器，备份已经完成验证"))
     assert again < 0.4 < other
-
-
-def test_a_segment_is_compared_by_a_bounded_number_of_terms() -> None:
-    long = " ".join(f"{a}{b}ion" for a in SUBJECTS["auth"] for b in "abcdef")
-    assert len(told(said(long))) == keywords.TERMS_PER_SEGMENT
 
 
 @given(
