@@ -2,7 +2,7 @@
 
 It searches the best few sessions again for all their messages that match, and quotes
 several passages of one session if need be. A question asked there is followed by its
-answer, and the best quotes by what a later session of the project says about the same.
+answer.
 """
 
 import re
@@ -15,8 +15,6 @@ from memtui.model.events import Event, to_ms
 from memtui.model.filters import EVERYTHING, Filters
 from memtui.model.hit import Hit, HitKind, Hits, Snippet
 from memtui.search.query import (
-    Query,
-    parse,
     parse_with_dates,
     read_names,
     resolve_names,
@@ -39,15 +37,6 @@ ANSWER_QUOTE = 0.95
 
 OTHER_SESSION = 0.3
 """The rank of a session that is not searched again, against the best one."""
-
-LATER_PLACE = 3
-"""The place among the quotes of what was said later about the same."""
-
-LATER_WORDS = 20
-"""The number of words of the best quotes that are searched for in later sessions."""
-
-LATER_RANK = 0.7
-"""The newest of the later messages with this share of the best one's rank is taken."""
 
 AS_NAME = "“{}” is in no message: it is read as the {}."
 
@@ -130,12 +119,6 @@ class QuoteSearch:
                 if hit.session_key not in quoted
             ]
             distinct = [*islice(_distinct(quotes, best), max(1, limit))]
-            later = self._find_later(query, distinct)
-            first_ids = {quote.event_id for quote in distinct[:LATER_PLACE]}
-            if later and later.event_id not in first_ids:
-                distinct = [q for q in distinct if q.event_id != later.event_id]
-                distinct.insert(LATER_PLACE, later)
-                del distinct[max(1, limit) :]
             unknown: tuple[str, ...] = ()
             # The sessions that were searched have most words.
             if not unknown_names and (ranking.unknown or not hits):
@@ -145,53 +128,6 @@ class QuoteSearch:
                 tuple(_add_segments(distinct, hits)),
                 unknown,
             )
-
-    def _find_later(self, query: Query, quotes: Sequence[Hit]) -> Hit | None:
-        """Return what was said last about the same in a later session of the project.
-
-        A decision may have been reversed in other words than those of the question: the
-        later message has some that only the best quotes have.
-        """
-        best = quotes[0] if quotes else None
-        if best is None or best.session is None or not best.session.project:
-            return None
-        said = [q for q in quotes[:2] if q.session_key == best.session_key]
-        text = " ".join(quote.snippet.text for quote in said)
-        asked = {term for word in query.words for term in word.terms}
-        new_words = tuple(
-            word
-            for word in parse(text, self._zone).words
-            if word.is_specific and asked.isdisjoint(word.terms)
-        )[:LATER_WORDS]
-        new_terms = {term for word in new_words for term in word.terms}
-        filters = replace(
-            query.filters,
-            scope=replace(query.filters.scope, project=best.session.project),
-            since=max(quote.at for quote in said),
-        )
-        words = (*query.words, *new_words)
-        ranking = self._ranker.rank(Query("", words=words, filters=filters))
-        best_of_session: dict[int, tuple[RankedHit, Event]] = {}
-        for hit in ranking.hits:
-            event, is_about_it = hit.event, any(t.term in new_terms for t in hit.terms)
-            if (
-                event
-                and is_about_it
-                and (event.agent, event.session_id) != best.session_key
-            ):
-                best_of_session.setdefault(hit.session, (hit, event))
-        later = best_of_session.values()
-        enough = LATER_RANK * max((hit.rank for hit, _ in later), default=0.0)
-        good = [pair for pair in later if pair[0].rank >= enough]
-        if not good:
-            return None
-        hit, event = max(good, key=lambda pair: pair[1].timestamp)
-        session = sessions.get_many([hit.session]).get(hit.session)
-        sentences = Sentences(event.text, Query("", words=words))
-        passage = sentences.passages(ranking.idfs)[0]
-        whole = replace(best, session=session, node=None, opens="", more=0)
-        quote = _quote(whole, event, sentences.text(passage))
-        return replace(quote, score=min(hit.score, best.score))
 
     def list_unknown(self, text: str, filters: Filters = EVERYTHING) -> tuple[str, ...]:
         """Return the specific words of a query that no message contains, as typed."""

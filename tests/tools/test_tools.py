@@ -1100,46 +1100,6 @@ def test_name_of_a_project_within_a_word_stays(full_workspace: Workspace) -> Non
     assert first["session"] == "claude-code:zoo" and first["score"] > 0.5
 
 
-@pytest.mark.parametrize("limit", [1, 3, 5])
-def test_limit_holds_beside_what_was_said_later(
-    full_workspace: Workspace, limit: int
-) -> None:
-    day = 86_400
-    for number in range(6):
-        subject = "inkwell" if number == 0 else "cupboard"
-        text = f"The walrus {subject} needs ledger {number} of paper."
-        store_messages(make_message(text, number * day, session=f"w{number}"))
-        name_session(f"w{number}", project="walrus")
-    assert full_workspace.pipeline.run_until_idle(lambda _: None) == []
-    quoted = full_workspace.quotes.find("inkwell", limit=limit)
-    assert 1 <= len(quoted.quotes) <= limit
-
-
-@pytest.mark.parametrize("is_late_first", [False, True])
-def test_a_later_decision_in_other_words_stands_beside_the_older(
-    full_workspace: Workspace, *, is_late_first: bool
-) -> None:
-    day = 86_400
-    first = [
-        make_message("Which ledger does the walrus desk need?", 0, session="w1"),
-        make_message("A paper ledger will do.", 60, session="w1", role=ASSISTANT),
-    ]
-    other = make_message("Paint the walrus desk.", day, session="w2")
-    later = make_message(
-        "The paper got wet, scan it all instead.", 2 * day, session="w3"
-    )
-    messages = [*first, other, later]
-    store_messages(*(reversed(messages) if is_late_first else messages))
-    for name in ("w1", "w2", "w3"):
-        name_session(name, project="walrus")
-    assert full_workspace.pipeline.run_until_idle(lambda _: None) == []
-    question = "Which ledger does the walrus desk use?"
-    for answer in (search.search_memory, routing.route):
-        reply = answer(full_workspace, question)
-        text = replies.fit_text(reply, 500, full_workspace.counter).text
-        assert "paper ledger" in text and "scan it all instead" in text
-
-
 def test_neighbors_of_a_citation_are_cut_before_they_are_left_out(
     full_workspace: Workspace,
 ) -> None:
