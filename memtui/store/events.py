@@ -140,9 +140,9 @@ def _add_by_route(
     counted = [_with_tokens(event, counter) for event in unknown.values()]
     rows = sessions.open_all(counted)
     numbers = {key: row.number for key, row in rows.items()}
-    trusted = ids.trusted_route(route) if are_claims else route
+    trusted = JSONL if are_claims and route == "transcript" else route
     # A line may state the route of this batch.
-    has_claims = ids.any_claimed()
+    has_claims = bool(fetch("SELECT 1 FROM claimed_ids LIMIT 1"))
     several_routes = {
         key
         for key, row in rows.items()

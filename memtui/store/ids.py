@@ -10,17 +10,19 @@ keeps no event out: an event that has it is compared with what is stored like an
 """
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from memtui.model.events import (
     Event,
+    EventRole,
+    EventType,
     Provenance,
-    content_fingerprint,
     content_hash,
     event_id,
+    fingerprint,
     from_ms,
     source_hash,
     timestamp_ms_of_id,
@@ -34,7 +36,6 @@ from memtui.store.database import (
     fetch,
     fetch_column,
     fetch_dicts,
-    fetch_value,
     insert,
     last_rowids,
 )
@@ -51,108 +52,68 @@ IS_CLAIM = "EXISTS (SELECT 1 FROM claimed_ids i WHERE i.id = e.id)"
 ROUTE = f"CASE WHEN {IS_CLAIM} AND e.route = 'transcript' THEN 'jsonl' ELSE e.route END"
 """The route of an event: what a line states counts no more than a line."""
 
-_SELECT_CONTENTS = (
-    "SELECT e.id, '', 0, s.agent, s.name, e.type, e.role, e.subagent, e.text, e.at_ms,"
-    " e.ordinal, e.source_hash, e.metadata"
+_SELECT = (
+    "SELECT e.id, s.name, e.at_ms, e.type, e.role, e.text, e.metadata, s.agent,"
+    " e.subagent, e.ordinal, e.route, e.source_hash, '', 0"
     f" FROM events e JOIN sessions s ON s.id = e.session_id WHERE e.id {IN_JSON}"
-    " UNION ALL SELECT c.copy_id, e.id,"
-    " c.session_id IS NULL OR c.route <> 'transcript', s.agent,"
-    " coalesce(o.name, s.name), e.type, e.role, e.subagent, e.text, NULL,"
-    " e.ordinal, e.source_hash, e.metadata FROM source_copies c"
+    " UNION ALL SELECT c.copy_id, coalesce(o.name, s.name), NULL, e.type, e.role,"
+    " e.text, e.metadata, s.agent, e.subagent, e.ordinal, c.route, e.source_hash, e.id,"
+    " c.session_id IS NULL OR c.route <> 'transcript' FROM source_copies c"
     " JOIN events e ON e.id = c.event_id JOIN sessions s ON s.id = e.session_id"
     f" LEFT JOIN sessions o ON o.id = c.session_id WHERE c.copy_id {IN_JSON}"
 )
 
 
-class _Content(NamedTuple):
-    """What events under one id are compared by."""
-
-    agent: str
-    session_id: str
-    type: str
-    role: str
-    subagent: str
-    text: str
-    at_ms: int
-    ordinal: int
-    source_hash: bytes | None
-    metadata: str
-    fingerprint: bytes
-    """A hash of the text, or of the call, in any session."""
-
-    @classmethod
-    def of_event(cls, event: Event) -> "_Content":
-        return cls(
-            event.agent,
-            event.session_id,
-            event.event_type.value,
-            event.role.value,
-            event.subagent,
-            event.text,
-            event.timestamp_ms,
-            event.ordinal,
-            source_hash(event),
-            json.dumps(dict(event.metadata), sort_keys=True),
-            content_fingerprint("", event.event_type, event.text, event.metadata),
-        )
-
-    @property
-    def order(self) -> tuple[str, str]:
-        """Decides which of two contents keeps an id; not by the order of arrival."""
-        return content_hash(self.type, self.text), content_hash(*map(str, self))
-
-    def own_id(self, name: str) -> str:
-        """Return the id of this content, if another one has its id."""
-        key = f"{name}\x1f{self.text}"
-        at = from_ms(self.at_ms)
-        return event_id(self.agent, self.session_id, self.type, key, at)
-
-
 class _Holder(NamedTuple):
-    """What has an id, in the store or among the events that are added."""
+    """An event that has an id, in the store or among those that are added."""
 
-    content: _Content
+    event: Event
     is_claim: bool
+    is_stored: bool = False
     original: str = ""
     """The id of the stored event, if this is a copy of it."""
     is_by_other_route: bool = False
     """Whether it is a copy whose text may differ a little: of a hook, for example."""
-    event: Event | None = None
-    """None if it is stored."""
+
+    @property
+    def facts(self) -> tuple[object, ...]:
+        """Everything that is the same in two records of one event."""
+        event = self.event
+        return (
+            *(event.agent, event.session_id, event.event_type, event.role),
+            *(event.subagent, event.text, event.timestamp_ms, event.ordinal),
+            *(source_hash(event), sorted(event.metadata.items())),
+        )
 
     def is_same(self, other: "_Holder") -> bool:
         """Return whether both say the same, so that one of them is enough."""
-        own, content = self.content, other.content
+        own, event = self.event, other.event
         if self.is_by_other_route:
-            return _is_copy(own.text, content.text)
+            return _is_copy(own.text, event.text)
         if self.is_claim or other.is_claim:
-            return own.fingerprint == content.fingerprint
+            return fingerprint(own, "") == fingerprint(event, "")
         # What is stored may have been read by older rules for secrets.
-        is_text = own.text == content.text or redact(own.text).text == content.text
-        return own.type == content.type and is_text
+        is_text = own.text == event.text or redact(own.text).text == event.text
+        return own.event_type is event.event_type and is_text
 
-    def with_own_id(self, name: str) -> Event | None:
+    def with_own_id(self) -> Event:
         """Return the event under an id of its own, without what it says of others."""
         event = self.event
-        if event is None:
-            return None
+        key = f"{event.event_id}\x1f{event.text}"
+        parts = event.agent, event.session_id, event.event_type, key
+        event = replace(event, event_id=event_id(*parts, event.timestamp))
         if event.provenance and self.is_claim:
             event = replace(event, provenance=Provenance(event.provenance.route))
-        return replace(event, event_id=self.content.own_id(name))
+        return event
 
     def precedes(self, other: "_Holder") -> bool:
-        if self.is_claim != other.is_claim:
-            return other.is_claim
-        return self.content.order <= other.content.order
+        """Return which of two texts keeps an id; not by the order of arrival."""
+        return self._order <= other._order
 
-
-def trusted_route(route: str) -> str:
-    """Return the route that counts of a line, which says by which it came once."""
-    return "jsonl" if route == "transcript" else route
-
-
-def any_claimed() -> bool:
-    return fetch_value("SELECT 1 FROM claimed_ids LIMIT 1") is not None
+    @property
+    def _order(self) -> tuple[bool, str, str]:
+        text = content_hash(self.event.event_type, self.event.text)
+        return self.is_claim, text, content_hash(*map(str, self.facts))
 
 
 def list_claimed(ids: Iterable[str]) -> set[str]:
@@ -180,8 +141,7 @@ def settle(
 class _Settlement:
     def __init__(self, batch: Iterable[Event], *, are_claims: bool) -> None:
         self._are_claims = are_claims
-        self._holders: dict[str, _Holder] = {}
-        self._read: set[str] = set()
+        self._holders: dict[str, _Holder | None] = {}
         self._repeated: list[Event] = []
         """Events that are stored already; they may name further copies."""
         self._replaced: list[str] = []
@@ -190,56 +150,52 @@ class _Settlement:
         self._read_holders({event.event_id for event in batch})
 
     def _read_holders(self, names: Collection[str]) -> None:
-        self._read.update(names)
         claimed = list_claimed(names)
         # A copy that only a line stated keeps no event out.
         _delete_copies(_list_named(claimed) if self._are_claims else claimed)
-        for name, content, original, is_other in _read_contents(names):
-            is_claim = name in claimed
-            self._holders[name] = _Holder(content, is_claim, original, is_other)
+        self._holders |= dict.fromkeys(names)
+        for event, original, is_other in _read_stored(names):
+            is_claim = event.event_id in claimed
+            self._holders[event.event_id] = _Holder(
+                event, is_claim, True, original, is_other
+            )
 
     def add(self, event: Event) -> Event | None:
         """Give an event its id, or return the event that needs another one."""
         name = event.event_id
-        if name not in self._read:
+        if name not in self._holders:
             self._read_holders([name])
-        new = _Holder(_Content.of_event(event), self._are_claims, event=event)
-        holder = self._holders.get(name)
+        new, holder = _Holder(event, self._are_claims), self._holders[name]
         if holder is None:
             self._holders[name] = new
-        elif holder.content == new.content and holder.is_claim <= new.is_claim:
-            if not holder.event:
+        elif holder.facts == new.facts and holder.is_claim <= new.is_claim:
+            if holder.is_stored:
                 self._repeated.append(event)
         elif holder.is_same(new):
             if holder.original:
                 self._repeated.append(event)
             elif new.precedes(holder):
                 self._holders[name] = new
-                if not holder.event:
-                    self._replace(name, holder, new)
+                if holder.is_stored:
+                    self._replace(name, is_other=holder.facts != new.facts)
         elif holder.precedes(new):
-            return new.with_own_id(name)
+            return new.with_own_id()
         else:
             self._holders[name] = new
-            if holder.event:
-                return holder.with_own_id(name)
-            self._move(name, holder.content.own_id(name), holder)
+            if not holder.is_stored:
+                return holder.with_own_id()
+            self._move(name, holder.with_own_id().event_id, holder)
         return None
 
-    def _replace(self, name: str, holder: _Holder, new: _Holder) -> None:
+    def _replace(self, name: str, *, is_other: bool) -> None:
         """Delete a stored event, in whose place another one is added."""
-        if holder.original:
-            _delete_copies([name])
-            return
         execute("PRAGMA defer_foreign_keys = ON")
-        (number,) = fetch_column("SELECT session_id FROM events WHERE id = ?", name)
-        if holder.content != new.content:
+        (row,) = fetch_dicts("SELECT session_id, at_ms FROM events WHERE id = ?", name)
+        if is_other:
             _delete_named_copies(name)
         sql = "UPDATE source_copies SET session_id = ? WHERE event_id = ?"
-        execute(f"{sql} AND session_id IS NULL", number, name)
-        with unlocked():
-            execute("DELETE FROM events WHERE id = ?", name)
-        self._note_change(number, holder.content.at_ms, name)
+        execute(f"{sql} AND session_id IS NULL", row["session_id"], name)
+        self._delete(name, row)
         self._replaced.append(name)
 
     def _move(self, name: str, own: str, holder: _Holder) -> None:
@@ -252,25 +208,26 @@ class _Settlement:
             execute(sql, own, name)
             return
         (row,) = fetch_dicts("SELECT * FROM events WHERE id = ?", name)
-        number, at_ms = row["session_id"], row["at_ms"]
         if not existing_keys("events", [own]):
             hidden = {"source_hash": None} if holder.is_claim else {}
             insert("events", [row | {"id": own} | hidden])
-            queues.add_events(*last_rowids(1), at_ms)
+            queues.add_events(*last_rowids(1), row["at_ms"])
         _delete_named_copies(name)
         execute("UPDATE source_copies SET event_id = ? WHERE event_id = ?", own, name)
+        self._delete(name, row, own)
+
+    def _delete(self, name: str, row: Mapping[str, Any], *others: str) -> None:
+        number, at_ms = row["session_id"], row["at_ms"]
         with unlocked():
             execute("DELETE FROM events WHERE id = ?", name)
-        self._note_change(number, at_ms, own, name)
-
-    def _note_change(self, number: int, at_ms: int, *names: str) -> None:
-        queues.add_segment_updates([(name, at_ms, number) for name in names])
+        queues.add_segment_updates((i, at_ms, number) for i in (name, *others))
         segments.request_summary_at(number, at_ms)
         self._changed.add(number)
 
     def finish(self) -> tuple[list[Event], list[str]]:
         """Return what ``settle`` does, after noting which ids are claims."""
-        events = [holder.event for holder in self._holders.values() if holder.event]
+        holders = filter(None, self._holders.values())
+        events = [holder.event for holder in holders if not holder.is_stored]
         for number in self._changed:
             sessions.recount(number)
         if self._are_claims:
@@ -352,22 +309,28 @@ def _is_copy(text: str, other: str) -> bool:
     return plain in plain_other or plain_other in plain
 
 
-def _read_contents(ids: Iterable[str]) -> Iterator[tuple[str, _Content, str, bool]]:
+def _read_stored(ids: Iterable[str]) -> Iterator[tuple[Event, str, bool]]:
     """Yield what is stored under these ids, as far as it can be read.
 
     The last two say of what event it is a copy, and whether by another route.
     """
     names = json.dumps([*ids])
-    for name, original, is_other, *columns in fetch(_SELECT_CONTENTS, names, names):
-        agent, session_id, kind, role, subagent, text, at_ms, *others = columns
-        ordinal, key, stored = others
+    for row in fetch(_SELECT, names, names):
+        name, session, at_ms, kind, role, text, stored, *columns = row
+        agent, subagent, ordinal, *origin, original, is_other = columns
         with suppress(ValueError, TypeError, AttributeError):  # It may be damaged.
-            metadata = json.loads(stored or "{}")
-            content = _Content(
-                *(agent, session_id, kind, role, subagent, text),
-                int(timestamp_ms_of_id(name) if at_ms is None else at_ms),
-                *(ordinal, key),
-                json.dumps(metadata, sort_keys=True),
-                content_fingerprint("", kind, text, metadata),
+            event = Event(
+                name,
+                session,
+                from_ms(timestamp_ms_of_id(name) if at_ms is None else at_ms),
+                EventType(kind),
+                EventRole(role),
+                text,
+                dict(json.loads(stored or "{}")),
+                agent,
+                subagent,
+                ordinal,
+                provenance=Provenance(*origin),
             )
-            yield name, content, original, bool(is_other)
+            fingerprint(event)
+            yield event, original, bool(is_other)
