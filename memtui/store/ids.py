@@ -130,11 +130,10 @@ def settle(
     events, which these replace: ``adopt_copies`` is called after they are added.
     """
     settled = _Settlement(batch, are_claims=are_claims)
-    waiting = [*reversed(batch)]
-    while waiting:
-        event = waiting.pop()
-        if displaced := settled.add(event):
-            waiting.append(displaced)
+    for event in batch:
+        displaced: Event | None = event
+        while displaced:
+            displaced = settled.add(displaced)
     return settled.finish()
 
 

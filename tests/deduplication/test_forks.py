@@ -187,3 +187,14 @@ def test_interrupted_fork_is_assigned_when_reading_continues(
     assert workspace.pipeline.run_until_idle(lambda _: None) == []
     workspace.stop()
     assert without_versions(tree_of(tmp_path / "home")) == whole
+
+
+def test_exports_of_a_session_and_its_fork_are_joined_alike_in_both_orders(
+    delivery: HistoryDelivery,
+) -> None:
+    exports = {
+        f"export-{name}.jsonl": delivery.export_after([(f"{name}.jsonl", records)])
+        for name, records in FORKS["one"].items()
+    }
+    whole = delivery.after_steps([*exports.items()])
+    assert delivery.after_steps([*reversed(exports.items())]) == whole
