@@ -54,15 +54,16 @@ def write(sections: Sequence[Section], zone: tzinfo, footer: str = "") -> str:
             items.append(markdown.list_item(describe(bullet), marks))
         parts.append("\n".join(items))
     parts.append("## Sources" if numbers else "")
-    for name, number in numbers.items():
-        text = "no longer stored"
-        source = conversation.expand(name, before=0, after=0)
-        if source.grip and source.excerpt_events:
-            quote = source.grip.excerpt or source.excerpt_events[0].text
-            at = source.grip.timestamp
-            quote = shorten(quote, QUOTE_CHARS)
-            text = markdown.quotation(quote, source.session, at, name, zone)
-        parts.append(f"[{number}] {markdown.escape(text)}")
+    with database.connection():
+        for name, number in numbers.items():
+            text = "no longer stored"
+            source = conversation.expand(name, before=0, after=0)
+            if source.grip and source.excerpt_events:
+                quote = source.grip.excerpt or source.excerpt_events[0].text
+                at = source.grip.timestamp
+                quote = shorten(quote, QUOTE_CHARS)
+                text = markdown.quotation(quote, source.session, at, name, zone)
+            parts.append(f"[{number}] {markdown.escape(text)}")
     parts.append(f"---\n\n{markdown.escape(footer)}" if footer else "")
     return "\n\n".join(filter(None, parts))
 
