@@ -13,24 +13,6 @@ days = st.dates(date(2001, 1, 1), date(2099, 12, 31))
 
 
 @pytest.mark.parametrize(
-    ("day", "week", "month", "year"),
-    [
-        ("2024-12-30", "2025-W01", "2025-01", "2025"),
-        ("2021-01-01", "2020-W53", "2020-12", "2020"),
-        ("2024-09-30", "2024-W40", "2024-10", "2024"),
-        ("2026-02-01", "2026-W05", "2026-01", "2026"),
-    ],
-)
-def test_a_week_belongs_to_the_month_of_its_thursday(
-    day: str, week: str, month: str, year: str
-) -> None:
-    ids = [f"toc:day:{day}"]
-    while (parent := calendar.parent_id(ids[-1])) is not None:
-        ids.append(parent)
-    assert ids[1:] == [f"toc:week:{week}", f"toc:month:{month}", f"toc:year:{year}"]
-
-
-@pytest.mark.parametrize(
     ("day", "week"),
     [
         ("2026-08-01", "2026-W31"),

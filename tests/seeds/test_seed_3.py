@@ -6,7 +6,8 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -58,6 +59,16 @@ from tests.tables import (
 )
 
 
+@contextmanager
+def open_copy(digested: Path, home: Path) -> Iterator[sqlite3.Connection]:
+    """Copy a home, and open its store so that its events can be damaged."""
+    shutil.copytree(digested, home)
+    with closing(sqlite3.connect(home / "memory.db")) as opened, opened:
+        opened.execute("INSERT INTO events_unlocked VALUES (1)")
+        yield opened
+        opened.execute("DELETE FROM events_unlocked")
+
+
 @pytest.fixture(
     params=[
         "metadata = '{'",
@@ -74,15 +85,12 @@ def damaged_home(
 ) -> tuple[Path, str]:
     """A home with an event that cannot be read, and the event's id."""
     home = tmp_path / "home"
-    shutil.copytree(digested, home)
-    with closing(sqlite3.connect(home / "memory.db")) as opened, opened:
+    with open_copy(digested, home) as opened:
         (event_id,) = opened.execute(
             "SELECT e.id FROM events e JOIN sessions s ON s.id = e.session_id"
             " WHERE s.name = 'shop-1' ORDER BY e.at_ms LIMIT 1 OFFSET 2"
         ).fetchone()
-        opened.execute("INSERT INTO events_unlocked VALUES (1)")
         opened.execute(f"UPDATE events SET {request.param} WHERE id = ?", (event_id,))
-        opened.execute("DELETE FROM events_unlocked")
     return home, event_id
 
 
@@ -1343,14 +1351,11 @@ def test_s3_79_all_work_goes_on_beside_an_event_that_cannot_be_read(
     damage: str, digested: Path, tmp_path: Path
 ) -> None:
     home = tmp_path / "home"
-    shutil.copytree(digested, home)
-    with closing(sqlite3.connect(home / "memory.db")) as opened, opened:
+    with open_copy(digested, home) as opened:
         (event_id,) = opened.execute(
             "SELECT id FROM events WHERE type = 'user_message' ORDER BY id LIMIT 1"
         ).fetchone()
-        opened.execute("INSERT INTO events_unlocked VALUES (1)")
         opened.execute(f"UPDATE events SET {damage} WHERE id = ?", (event_id,))
-        opened.execute("DELETE FROM events_unlocked")
     assert "memtui restore" in run_memtui(home, "doctor", code=1).stdout
     events.unreadable.clear()
     noted = "1 event cannot be read, left out: memtui doctor"
@@ -1397,11 +1402,8 @@ def test_s3_79_an_export_leaves_out_only_what_cannot_be_read(
     damage: str, count: int, digested: Path, tmp_path: Path
 ) -> None:
     home = tmp_path / "home"
-    shutil.copytree(digested, home)
-    with closing(sqlite3.connect(home / "memory.db")) as opened, opened:
-        opened.execute("INSERT INTO events_unlocked VALUES (1)")
+    with open_copy(digested, home) as opened:
         opened.execute(f"UPDATE events SET {damage} WHERE rowid = 1")
-        opened.execute("DELETE FROM events_unlocked")
     lines = run_memtui(home, "export", "--events").stdout.splitlines()
     assert len([line for line in lines if '"event_type"' in line]) == count
 
@@ -1419,8 +1421,7 @@ def test_s3_79_a_damaged_session_does_not_hide_the_others(
     damage: str, digested: Path, tmp_path: Path
 ) -> None:
     home = tmp_path / "home"
-    shutil.copytree(digested, home)
-    with closing(sqlite3.connect(home / "memory.db")) as opened, opened:
+    with open_copy(digested, home) as opened:
         opened.execute(f"UPDATE sessions SET {damage} WHERE name = 'shop-1'")
     lines = run_memtui(home, "export", "--events").stdout.splitlines()
     assert len([line for line in lines if '"event_type"' in line]) >= 20
@@ -1449,8 +1450,7 @@ def test_s3_79_a_bullet_that_cannot_be_read_is_skipped(
     damage: str, digested: Path, tmp_path: Path
 ) -> None:
     home = tmp_path / "home"
-    shutil.copytree(digested, home)
-    with closing(sqlite3.connect(home / "memory.db")) as opened, opened:
+    with open_copy(digested, home) as opened:
         opened.execute("DROP TRIGGER bullets_no_update")
         opened.execute(f"UPDATE bullets SET {damage} WHERE id % 2")
     for command in (("session", "shop-1"), ("toc", "--json"), ("sessions",)):
@@ -1463,8 +1463,7 @@ def test_s3_79_messages_of_a_session_with_a_damaged_project_are_indexed(
     damage: str, digested: Path, tmp_path: Path
 ) -> None:
     home = tmp_path / "home"
-    shutil.copytree(digested, home)
-    with closing(sqlite3.connect(home / "memory.db")) as opened, opened:
+    with open_copy(digested, home) as opened:
         opened.execute(f"UPDATE sessions SET {damage} WHERE name = 'shop-1'")
     run_memtui(home, "reindex")
     assert "basket" in run_memtui(home, "search", "basket").stdout
@@ -1526,15 +1525,12 @@ def test_s3_79_a_session_page_notes_a_message_that_cannot_be_read(
     damage: str, digested: Path, tmp_path: Path
 ) -> None:
     home = tmp_path / "home"
-    shutil.copytree(digested, home)
-    with closing(sqlite3.connect(home / "memory.db")) as opened, opened:
+    with open_copy(digested, home) as opened:
         (event_id,) = opened.execute(
             "SELECT e.id FROM events e JOIN sessions s ON s.id = e.session_id"
             " WHERE s.name = 'shop-1' AND e.type = 'assistant_message' LIMIT 1"
         ).fetchone()
-        opened.execute("INSERT INTO events_unlocked VALUES (1)")
         opened.execute(f"UPDATE events SET {damage} WHERE id = ?", (event_id,))
-        opened.execute("DELETE FROM events_unlocked")
     events.unreadable.clear()
     page = ask_json(home, "list_messages", "session=shop-1 limit=100")
     assert replies.DAMAGED in page["notes"]
@@ -1562,11 +1558,8 @@ def test_s3_79_a_search_says_that_what_matches_cannot_be_read(
     damage: str, digested: Path, tmp_path: Path
 ) -> None:
     home = tmp_path / "home"
-    shutil.copytree(digested, home)
-    with closing(sqlite3.connect(home / "memory.db")) as opened, opened:
-        opened.execute("INSERT INTO events_unlocked VALUES (1)")
+    with open_copy(digested, home) as opened:
         opened.execute(f"UPDATE events SET {damage} WHERE text LIKE '%middleware.py%'")
-        opened.execute("DELETE FROM events_unlocked")
     for tool, parameter in (("search_file", "path"), ("search_error", "error")):
         events.unreadable.clear()
         answer = ask_json(home, tool, f"{parameter}=middleware.py")

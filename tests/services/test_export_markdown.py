@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
+from memtui.model.events import EventRole
 from memtui.services import export
 from memtui.services.conversation import ConversationKey
 from memtui.services.export import neutralize_markdown
@@ -71,3 +72,30 @@ def test_tag_characters_are_not_exported(workspace: Workspace, tmp_path: Path) -
     lines = export.write_conversation(ConversationKey("bot", "zoo"), UTC)
     export.write_lines(file, lines, may_replace=False)
     assert "A walrus!" in file.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "```\n<img src=x>\n~~~~",
+        "    deep\n\t<b>\n\n# heading\n\n\n- item",
+        "a\r<b>\r\n- c",
+    ],
+)
+def test_calls_and_their_output_are_shown_as_they_are(
+    workspace: Workspace, output: str
+) -> None:
+    call = "Bash: echo <b> `x` ![a](http://b) *c*"
+    store_messages(
+        make_message("- an item", session="zoo"),
+        make_message(f"{call}\n{output}", 1, session="zoo", role=EventRole.TOOL),
+        make_message("Done.", 2, session="zoo"),
+    )
+    lines = export.write_conversation(ConversationKey("claude-code", "zoo"), UTC)
+    tokens = MarkdownIt("commonmark").parse("\n".join(lines))
+    (code,) = [token.content for token in tokens if token.type == "code_block"]
+    assert code.splitlines() == output.splitlines()
+    (called,) = [token for token in tokens if "Bash" in token.content]
+    plain = "".join(child.content for child in called.children or ())
+    assert plain.endswith(f" tool {call}")
+    assert not {token.type for token in tokens} & {"fence", "html_block"}
