@@ -79,7 +79,7 @@ def get_info(key: ConversationKey) -> ConversationInfo:
         ConversationGoneError: It is not stored any more.
     """
     with database.connection():
-        number = _number(key)
+        number = find_number(key)
         session = sessions.get_many([number])[number]
         subagents = tuple(sessions.list_subagents(key.agent, key.session_id))
         thoughts = events.count_thoughts(number, key.subagent)
@@ -101,7 +101,7 @@ def read_turns(
         by_id = events.get(names)
         page = [by_id[name] for name in names if name in by_id]
         before_at = from_ms(positions[start - 1][0]) if start else None
-        return add_thoughts(_number(key), key.subagent, page, before_at)
+        return add_thoughts(find_number(key), key.subagent, page, before_at)
 
 
 def find_position(event_id: str) -> EventPosition | None:
@@ -114,10 +114,10 @@ def find_position(event_id: str) -> EventPosition | None:
 def find_text(key: ConversationKey, words: str) -> Sequence[EventPosition]:
     """Return the positions of all events with these words, in any case."""
     with database.connection():
-        return conversations.find_text(_number(key), key.subagent, words)
+        return conversations.find_text(find_number(key), key.subagent, words)
 
 
-def _number(key: ConversationKey) -> int:
+def find_number(key: ConversationKey) -> int:
     number = sessions.get_number(key.agent, key.session_id)
     if number is None:
         raise ConversationGoneError("this session is no longer stored")

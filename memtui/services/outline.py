@@ -8,10 +8,9 @@ from itertools import chain
 
 from memtui.model.events import EventPosition
 from memtui.services import conversation, sessions
-from memtui.services.conversation import ConversationGoneError, ConversationKey
+from memtui.services.conversation import ConversationKey
 from memtui.services.sessions import SessionCard
 from memtui.store import conversations, database, versions, work
-from memtui.store import sessions as store_sessions
 from memtui.summarize.card import name_request
 
 MAX_CALLS = 20
@@ -54,9 +53,7 @@ def read_outline(key: ConversationKey) -> Outline:
         ConversationGoneError: It is not stored any more.
     """
     with database.connection():
-        number = store_sessions.get_number(key.agent, key.session_id)
-        if number is None:
-            raise ConversationGoneError("this session is no longer stored")
+        number = conversation.find_number(key)
         card = sessions.read_card(key.agent, key.session_id)
         parts = (card.bullets, *(segment.bullets for segment in card.segments))
         names = (name for bullet in chain(*parts) for name in bullet.grip_ids)

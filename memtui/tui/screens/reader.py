@@ -458,7 +458,7 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
         self._seek_prompt(-1)
 
     def _seek_prompt(self, step: int) -> None:
-        here, outline = self.view.cursor, self._outline
+        here, outline = self.view.place, self._outline
         if here is None or outline is None:
             return
         if place := find_next(outline.prompts, here, step):
@@ -528,7 +528,7 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
         self._step_match(-1)
 
     def _step_match(self, by: int) -> None:
-        here, line = self.view.cursor, self._find_line
+        here, line = self.view.place, self._find_line
         if line.is_searching:
             self.notify("Searching…")
         elif line.words and not line.matches:

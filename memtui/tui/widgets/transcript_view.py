@@ -175,6 +175,11 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         return None if self.cursor is None else self.buffer.find(self.cursor)
 
     @property
+    def place(self) -> EventPosition | None:
+        """Where the cursor is, or will be as soon as that is loaded."""
+        return self.goal or self.cursor
+
+    @property
     def current(self) -> Turn | None:
         index = self.cursor_index
         return None if index is None else self.buffer.turns[index]
