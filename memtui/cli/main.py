@@ -114,6 +114,14 @@ GROUPS = {
         ),
     ),
     "Maintenance": (
+        Subcommand(
+            "audit",
+            "audit",
+            "check that summaries lead to their sources, and total their claims",
+            details="It names every line that does not lead to stored messages any"
+            " more, changed or deleted content, and rejected lines that are shown. It"
+            " only reads. The exit code is 1 if anything is damaged.",
+        ),
         Subcommand("doctor", "doctor", "check everything and say how to fix it"),
         Subcommand("quarantine", "quarantine", "list, retry or drop skipped input"),
         Subcommand("reindex", "work", "build the search index again"),

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import IntEnum
 
+from memtui.model.events import MAX_MS
 from memtui.model.filters import ALL, Scope
 from memtui.model.judgements import Ruling
 
@@ -26,12 +27,21 @@ class AuditQuery:
 
     scope: Scope = ALL
     start_ms: int = 0
-    end_ms: int = 2**62
+    end_ms: int = MAX_MS
     session: str = ""
     """Only this session, as ``agent:id``."""
     groups: frozenset[ClaimGroup] = frozenset(ClaimGroup)
     kind: str = ""
     model: str = ""
+
+    @property
+    def has_times(self) -> bool:
+        return self.start_ms > 0 or self.end_ms < MAX_MS
+
+    @property
+    def is_whole(self) -> bool:
+        """True if it is about all that is stored."""
+        return not (self.scope.is_narrow or self.has_times or self.session)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,4 +77,21 @@ class ClaimCount:
     kind: str
     model: str
     ruling: Ruling | None
+    level: str
+    """That of its node; "session" for its state and open ends."""
+    project: str
+    period: str
+    """Its month as ``2024-01``; that of its start for a week, and a year for itself."""
     count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """Something that is not as it was made."""
+
+    subject: str
+    """What it is: "event", "source", "line"."""
+    ids: tuple[str, ...]
+    """Its id, or its node and its text; then where it belongs."""
+    message: str
+    remedy: str

@@ -17,9 +17,7 @@ from memtui.capture.spool import Spool
 from memtui.capture.tail import FileWatcher, Tail
 from memtui.errors import SearchError, StoreBusyError
 from memtui.model import calendar
-from memtui.model.citations import Grip
 from memtui.model.events import Event, to_ms
-from memtui.model.nodes import TocNode
 from memtui.pipeline import summarization
 from memtui.pipeline.config import PipelineConfig
 from memtui.pipeline.model_worker import ModelWorker
@@ -353,19 +351,6 @@ NODES_AT_ONCE = 500
 """The number of outbox rows followed by one commit of the index."""
 
 
-def _list_grips(node: TocNode) -> list[Grip]:
-    """Return the grips made for a node, except those of rejected lines alone."""
-    displayed = {name for bullet in node.bullets for name in bullet.grip_ids}
-    rejected = {
-        grip_id
-        for bullet in node.withheld
-        if bullet.is_rejected
-        for grip_id in bullet.grip_ids
-    }
-    grips = versions.list_grips(node.node_id)
-    return [grip for grip in grips if grip.grip_id not in rejected - displayed]
-
-
 class NodeIndexer:
     """Keeps the index in step with the table of contents."""
 
@@ -387,7 +372,7 @@ class NodeIndexer:
             documents = [
                 document
                 for node in nodes.get_many(names)
-                for document in node_documents(node, _list_grips(node))
+                for document in node_documents(node, versions.list_indexed_grips(node))
             ]
         try:
             self._index.update(documents, names)

@@ -369,6 +369,21 @@ class MessageIndex:
             events_read=int(meta["events_read"]),
         )
 
+    def list_events(self, after: str, limit: int) -> list[tuple[str, bool]]:
+        """Return the next indexed events by their ids, and whether each is a call."""
+        with self._reading() as db:
+            sql = (
+                f"SELECT event, role = {_TOOL} FROM messages WHERE event > ?"
+                " ORDER BY event LIMIT ?"
+            )
+            return db.execute(sql, (after, limit)).fetchall()
+
+    def hash_sessions(self) -> dict[str, int]:
+        """Return a hash of what is indexed of each session; see ``hash_terms``."""
+        with self._reading() as db:
+            rows = db.execute("SELECT rowid, * FROM session_terms")
+            return {str(number): hash(tuple(terms)) for number, *terms in rows}
+
     # Writing
 
     def add(self, events: Iterable[IndexableEvent]) -> None:
@@ -397,10 +412,7 @@ class MessageIndex:
 
     def set_session_texts(self, sessions: Iterable[SessionTexts]) -> None:
         """Index the titles and summaries of sessions, in place of the old ones."""
-        rows = [
-            (number, *(" ".join(analyzer.terms(text)) for text in texts))
-            for number, *texts in sessions
-        ]
+        rows = [(texts.session, *_join_terms(texts)) for texts in sessions]
         with self._writing() as db:
             db.executemany(
                 "DELETE FROM session_terms WHERE rowid = ?", [row[:1] for row in rows]
@@ -474,6 +486,15 @@ class MessageIndex:
         with self._reading() as db:
             lookup = _Lookup(db, within)
             return lookup.count_by_session(" AND ".join(map(_match, terms)))
+
+
+def _join_terms(texts: SessionTexts) -> tuple[str, ...]:
+    return tuple(" ".join(analyzer.terms(text)) for text in texts[1:])
+
+
+def hash_terms(texts: SessionTexts) -> int:
+    """Return the hash of what is indexed of a session, the same in one process."""
+    return hash(_join_terms(texts))
 
 
 _ConversationKey = tuple[int, str, str]

@@ -12,6 +12,7 @@ Whoosh's own searcher only adds up terms, and takes five times as long.
 import logging
 import os
 import shutil
+import struct
 import threading
 import weakref
 from bisect import bisect_left, bisect_right
@@ -124,6 +125,10 @@ class Document:
     start: datetime = _EPOCH
     end: datetime = _EPOCH
     grip_id: str = ""
+
+    @property
+    def key(self) -> str:
+        return f"{self.node_id} {self.grip_id}".strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -503,6 +508,21 @@ class NodeReader:
         segments = Term(FILTERS, SEGMENT).docs(self._searcher)
         return sorted(segments, key=self._starts.__getitem__)
 
+    def hash_documents(self) -> dict[str, int]:
+        """Return a hash of the terms of each document, by its key: ``hash_terms``."""
+        hashes = Counter[int]()
+        for leaf, base in self._leaves:
+            for field, term in leaf.all_terms():
+                matcher = leaf.postings(field, term)
+                while matcher.is_active():
+                    number = base + matcher.id()
+                    hashes[number] ^= _hash_term(field, term, matcher.weight())
+                    matcher.next()
+        return {
+            f"{stored['node_id']} {stored['grip_id']}".strip(): hashes[number]
+            for number, stored in self._reader.iter_docs()
+        }
+
     # Ranking
 
     def search(
@@ -738,6 +758,20 @@ def field_values(document: Document) -> dict[str, Any]:
         FILTERS: dict.fromkeys(document.filters, 1.0),
         WORDS: node_scoring.term_weights(document.texts, document.level),
     }
+
+
+def hash_terms(document: Document) -> int:
+    """Return the hash of the terms of a document, the same in one process."""
+    total = 0
+    for field, weights in field_values(document).items():
+        for term, weight in weights.items() if isinstance(weights, dict) else ():
+            total ^= _hash_term(field, _encode(term), weight)
+    return total
+
+
+def _hash_term(field: str, term: bytes, weight: float) -> int:
+    # Whoosh stores weights as 32-bit floats.
+    return hash((field, term, struct.pack("f", weight)))
 
 
 def _merge(writer: Any, parts: Sequence[Any], largest: int) -> list[Any]:

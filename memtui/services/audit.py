@@ -3,10 +3,11 @@
 from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import tzinfo
+from typing import Any
 
 from memtui.errors import MemtuiError
 from memtui.model import calendar
-from memtui.model.audit import AuditQuery, ClaimGroup, ClaimRow
+from memtui.model.audit import AuditQuery, ClaimCount, ClaimGroup, ClaimRow
 from memtui.model.calendar import TocLevel
 from memtui.model.events import to_ms
 from memtui.model.judgements import Claim, Judgement, Ruling
@@ -31,10 +32,19 @@ class AuditTotals:
     kinds: Counter[str]
     models: Counter[str]
     rulings: Counter[Ruling]
+    levels: Counter[str]
+    projects: Counter[str]
+    periods: Counter[str]
+    supported: int
+    """The claims that are supported and were not rejected, or that were accepted."""
 
     @property
     def left(self) -> int:
         return self.total - self.judged
+
+    @property
+    def supported_percent(self) -> float:
+        return 100 * self.supported / self.total if self.total else 100.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,19 +101,32 @@ def list_claims(query: AuditQuery, *, offset: int = 0) -> list[ClaimRow]:
 def count_claims(query: AuditQuery) -> AuditTotals:
     with database.connection():
         counts = store_audit.count_claims(query)
-    totals = AuditTotals(0, 0, Counter(), Counter(), Counter(), Counter())
-    for row in counts:
-        totals.groups[row.group] += row.count
-        totals.kinds[row.kind] += row.count
-        if row.model:
-            totals.models[row.model] += row.count
-        if row.ruling:
-            totals.rulings[row.ruling] += row.count
-    return replace(
-        totals,
-        total=sum(totals.groups.values()),
-        judged=sum(totals.rulings.values()),
+
+    def sum_by(name: str) -> Counter[Any]:
+        totals = Counter[Any]()
+        for row in counts:
+            totals[getattr(row, name)] += row.count
+        return Counter({key: n for key, n in totals.items() if key not in ("", None)})
+
+    rulings = sum_by("ruling")
+    return AuditTotals(
+        total=sum(row.count for row in counts),
+        judged=sum(rulings.values()),
+        groups=sum_by("group"),
+        kinds=sum_by("kind"),
+        models=sum_by("model"),
+        rulings=rulings,
+        levels=sum_by("level"),
+        projects=sum_by("project"),
+        periods=sum_by("period"),
+        supported=sum(row.count for row in counts if _is_supported(row)),
     )
+
+
+def _is_supported(row: ClaimCount) -> bool:
+    if row.ruling is None:
+        return row.group in (ClaimGroup.BY_MODEL, ClaimGroup.FACT)
+    return row.ruling is not Ruling.REJECTED
 
 
 def read_claim(row: ClaimRow) -> ClaimDetails | None:

@@ -40,6 +40,7 @@ from memtui.store import (
     backup,
     database,
     events,
+    integrity,
     meta,
     nodes,
     queues,
@@ -421,6 +422,16 @@ def _check_index(
     return _ok(f"{plural(count or 0, 'entry', 'entries')}; {state}")
 
 
+def check_judgements(doctor: Doctor) -> Iterator[Finding]:
+    """Run the part of ``memtui audit`` that takes no time."""
+    with database.connection():
+        damages = list(integrity.check(("judgement",)))
+    for damage in damages:
+        yield _wrong(f"{damage.message}: {damage.ids[0]}", RESTORE, damage.ids[0])
+    if not damages:
+        yield _ok("as they were made; memtui audit checks all that they are about")
+
+
 def check_secrets(doctor: Doctor) -> Iterator[Finding]:
     with database.connection():
         has_traces, is_in_log = meta.needs_cleanup(), meta.is_in_log()
@@ -728,6 +739,7 @@ CHECKS = (
     Check("work", check_work, needs_store=True),
     Check("index", check_node_index, needs_store=True),
     Check("messages", check_message_index, needs_store=True),
+    Check("judgements", check_judgements, needs_store=True),
     Check("secrets", check_secrets, needs_store=True),
     Check("spool", check_spool),
     Check("quarantine", check_quarantine),

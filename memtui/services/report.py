@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from memtui.errors import UsageError
 from memtui.model import calendar, citations
+from memtui.model.audit import AuditQuery, ClaimGroup
 from memtui.model.calendar import TocLevel
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import Bullet, BulletKind, DaySession, DraftBullet
@@ -21,7 +22,8 @@ from memtui.model.quantities import plural
 from memtui.model.sessions import PeriodWork
 from memtui.model.verdicts import SUPPORTED, Support
 from memtui.search.query import find_session
-from memtui.services import browse, conversation
+from memtui.services import audit, browse, conversation
+from memtui.services.audit import AuditTotals
 from memtui.store import database, judgements, nodes, segments, sessions, work
 from memtui.summarize import card, rollup
 from memtui.text import date_format, dates, markdown
@@ -176,7 +178,6 @@ def make_report(
     node_id: str, zone: tzinfo, scope: Scope = ALL, *, as_html: bool = False
 ) -> str:
     """Return the report of a period, as Markdown or HTML."""
-    withheld: list[Bullet] = []
     bullets: dict[str, list[Bullet]] = {}
     weights: Counter[str] = Counter()
     with database.connection():
@@ -184,7 +185,7 @@ def make_report(
         for row in works:
             weights[row.project] += row.weight
             of_project = bullets.setdefault(row.project, [])
-            of_project += _list_bullets(row, withheld)
+            of_project += _list_bullets(row)
     title = " · ".join(filter(None, (calendar.title(node_id), str(scope))))
     nothing = "" if works else "There are no conversations of this time."
     sections = [Section(title, text=nothing)]
@@ -193,13 +194,13 @@ def make_report(
         for heading, kinds in _HEADINGS.items():
             listed = [bullet for bullet in bullets[project] if bullet.kind in kinds]
             sections += [Section(heading, 3, bullets=listed)] if listed else []
-    every = [bullet for listed in bullets.values() for bullet in listed]
-    totals = describe_totals(len(works), every, withheld) if works else ""
-    text = write(sections, zone, totals)
+    totals = audit.count_claims(audit.narrow(AuditQuery(scope), node_id, zone))
+    footer = describe_totals(len(works), totals) if works else ""
+    text = write(sections, zone, footer)
     return to_html(title, text) if as_html else text
 
 
-def _list_bullets(row: PeriodWork, withheld: list[Bullet]) -> Iterator[Bullet]:
+def _list_bullets(row: PeriodWork) -> Iterator[Bullet]:
     """Yield what a session did on its days, and what it has left open now."""
     number = sessions.get_number(row.agent, row.session_id) or 0
     names = segments.list_ids(number)
@@ -218,19 +219,16 @@ def _list_bullets(row: PeriodWork, withheld: list[Bullet]) -> Iterator[Bullet]:
     lines = work.link_lines(drafts, or_events=True)
     yield from judgements.judge_lines(lines, work.read_judgements(number))
     for node in nodes.get_many(names):
-        withheld += node.withheld
         for bullet in (*node.bullets, *node.further):
             if bullet.kind in (BulletKind.DECISION, BulletKind.ADDED):
                 yield bullet
 
 
-def describe_totals(
-    sessions: int, bullets: Sequence[Bullet], withheld: Sequence[Bullet]
-) -> str:
-    """Return the totals at the end of a report."""
-    counts = Counter(bullet.support for bullet in bullets)
+def describe_totals(sessions: int, totals: AuditTotals) -> str:
+    """Return the totals at the end of a report: those of ``memtui audit``."""
+    groups = totals.groups
     return (
-        f"{plural(sessions, 'session')} · {plural(len(bullets), 'bullet')}:"
-        f" {counts[Support.SUPPORTED]} ✓ supported, {counts[Support.WEAK]} weak,"
-        f" {counts[Support.UNSUPPORTED]} without a source · {len(withheld)} withheld"
+        f"{plural(sessions, 'session')} · {plural(totals.total, 'claim')}:"
+        f" {totals.supported:,} ✓ supported, {groups[ClaimGroup.WEAK]:,} weak,"
+        f" {groups[ClaimGroup.WITHHELD]:,} withheld · {totals.judged:,} judged"
     )

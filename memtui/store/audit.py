@@ -19,11 +19,17 @@ _GROUP = (
     " ELSE 4 END"
 )
 
+_PERIOD = (
+    "CASE n.level WHEN 'week' THEN strftime('%Y-%m', n.start_ms / 1000, 'unixepoch')"
+    " ELSE substr(n.node_id, length(n.level) + 6, 7) END"
+)
+
 _LINES = (
     "SELECT n.node_id AS node_id, {subject} AS subject, b.kind AS kind, b.text AS text,"
     f" n.start_ms AS at_ms, {_GROUP} AS claim_group, v.version AS version,"
     " coalesce(json_extract(v.generation, '$.model'), '') AS model,"
-    " b.position AS position, '' AS session_name FROM nodes n"
+    " b.position AS position, '' AS session_name, n.level AS level,"
+    f" b.project AS project, {_PERIOD} AS period FROM nodes n"
     " JOIN node_versions v ON v.node_id = n.node_id AND (v.id = n.latest_id"
     " OR v.id = (SELECT max(l.id) FROM node_versions l WHERE l.node_id = n.node_id"
     " AND l.is_by_model AND l.rejection <> '' AND l.id > n.latest_id))"
@@ -37,7 +43,8 @@ _SESSION_FACTS = (
     "SELECT s.agent || ':' || s.name AS node_id, s.agent || ':' || s.name AS subject,"
     " {kind} AS kind, {text} AS text, s.updated_ms AS at_ms, 4 AS claim_group,"
     " 0 AS version, '' AS model, {position} AS position,"
-    " coalesce(nullif(s.own_name, ''), s.work_name) AS session_name"
+    " coalesce(nullif(s.own_name, ''), s.work_name) AS session_name,"
+    " 'session', s.project, strftime('%Y-%m', s.updated_ms / 1000, 'unixepoch')"
     " FROM sessions s {join}"
     " WHERE {condition}"
 )
@@ -58,7 +65,8 @@ _OPEN_ENDS = _SESSION_FACTS.format(
 _JUDGED = (
     "SELECT CASE WHEN j.kind IN ('state', 'left open') THEN j.subject ELSE j.node_id"
     " END, j.subject, j.kind, j.text, n.start_ms,"
-    " CASE WHEN j.is_by_model THEN 3 ELSE 4 END, 0, '', 0, ''"
+    " CASE WHEN j.is_by_model THEN 3 ELSE 4 END, 0, '', 0, '', n.level,"
+    f" coalesce(json_extract(v.projects, '$[0]'), ''), {_PERIOD}"
     " FROM current_judgements j"
     " JOIN nodes n ON n.node_id = j.node_id"
     " LEFT JOIN node_versions v ON v.id = n.latest_id WHERE 1"
@@ -96,7 +104,7 @@ def _claims(query: AuditQuery) -> tuple[str, list[object]]:
     return (
         "SELECT c.node_id, c.subject, c.kind, coalesce(j.text, c.text) AS claim_text,"
         " c.at_ms, min(c.claim_group) AS claim_group, c.version, c.model, c.position,"
-        " c.session_name,"
+        " c.session_name, c.level, c.project, c.period,"
         " j.ruling, coalesce(j.words, '') AS words"
         f" FROM ({' UNION ALL '.join(parts)}) c"
         " LEFT JOIN current_judgements j ON j.subject = c.subject AND j.kind = c.kind"
@@ -134,14 +142,14 @@ def list_claims(query: AuditQuery, limit: int, offset: int = 0) -> list[ClaimRow
 
 
 def count_claims(query: AuditQuery) -> Sequence[ClaimCount]:
-    """Count the claims by group, kind, model and judgement."""
+    """Count the claims by all that ``ClaimCount`` has."""
     claims, values = _claims(query)
     rows = fetch(
-        "SELECT claim_group, kind, model, ruling, count(*)"
-        f" FROM ({claims}) GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4",
+        "SELECT claim_group, kind, model, ruling, level, project, period, count(*)"
+        f" FROM ({claims}) GROUP BY 1, 2, 3, 4, 5, 6, 7 ORDER BY 1, 2, 3, 4, 7, 5, 6",
         *values,
     )
     return [
-        ClaimCount(ClaimGroup(group), kind, model, ruling and Ruling(ruling), count)
-        for group, kind, model, ruling, count in rows
+        ClaimCount(ClaimGroup(group), kind, model, ruling and Ruling(ruling), *counted)
+        for group, kind, model, ruling, *counted in rows
     ]

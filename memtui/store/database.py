@@ -174,6 +174,13 @@ def connection() -> Iterator[None]:
             db.close()
 
 
+@contextmanager
+def snapshot() -> Iterator[None]:
+    """Read one moment of the store, whatever other processes write."""
+    with connection(), db.atomic("DEFERRED"):
+        yield
+
+
 def _decode_text(raw: bytes) -> str:
     return raw.decode("utf-8", "replace")
 

@@ -41,6 +41,7 @@ from memtui.store.database import (
     last_rowids,
     prefix_range,
 )
+from memtui.store.digests import digest
 from memtui.store.queues import EventRange
 from memtui.store.schema import IS_MESSAGE
 from memtui.store.sessions import SessionKey
@@ -308,7 +309,7 @@ def _insert(new: Sequence[Event], numbers: dict[SessionKey, int], route: str) ->
         )
         for e in new
     ]
-    insert("events", rows)
+    insert("events", [(*row, digest(row)) for row in rows])
     queues.add_events(*last_rowids(len(rows)), min(e.timestamp_ms for e in new))
     queues.add_segment_updates(
         (e.event_id, e.timestamp_ms, numbers[e.agent, e.session_id]) for e in new
@@ -639,7 +640,7 @@ _SELECT_INDEXABLE = (
     " CAST(s.agent AS TEXT), CAST(s.project AS TEXT)"
     " FROM events e JOIN sessions s ON s.id = e.session_id"
 )
-_ARE_MESSAGES = "type IN ('user_message', 'assistant_message')"
+ARE_MESSAGES = "type IN ('user_message', 'assistant_message')"
 
 
 @dataclass(frozen=True, slots=True)
@@ -704,12 +705,12 @@ def list_ids(prefix: str, limit: int) -> list[str]:
 
 
 def list_newest_indexable(limit: int) -> list[IndexableEvent]:
-    sql = f"{_SELECT_INDEXABLE} WHERE e.{_ARE_MESSAGES} ORDER BY e.id DESC LIMIT ?"
+    sql = f"{_SELECT_INDEXABLE} WHERE e.{ARE_MESSAGES} ORDER BY e.id DESC LIMIT ?"
     return list(_read(reversed(fetch(sql, limit)), _make_indexable))
 
 
 def count_messages() -> int:
-    return int(fetch_value(f"SELECT count(*) FROM events WHERE {_ARE_MESSAGES}"))
+    return int(fetch_value(f"SELECT count(*) FROM events WHERE {ARE_MESSAGES}"))
 
 
 def list_session_numbers() -> list[int]:
@@ -719,7 +720,7 @@ def list_session_numbers() -> list[int]:
 def read_session_texts(sessions: Iterable[int]) -> list[SessionTexts]:
     """Return what sessions are found by, besides their messages."""
     is_message = (
-        f"EXISTS (SELECT 1 FROM events e WHERE json_valid(s.work) AND e.{_ARE_MESSAGES}"
+        f"EXISTS (SELECT 1 FROM events e WHERE json_valid(s.work) AND e.{ARE_MESSAGES}"
         " AND e.id = json_extract(s.work, '$.name_event_id'))"
     )
     unsearched = ", ".join(f"'{kind}'" for kind in UNSEARCHED)

@@ -39,6 +39,7 @@ from memtui.store.database import (
     insert,
     last_rowids,
 )
+from memtui.store.digests import with_digest
 from memtui.store.schema import unlocked
 
 IS_ONLY_NAMED = (
@@ -209,7 +210,7 @@ class _Settlement:
         (row,) = fetch_dicts("SELECT * FROM events WHERE id = ?", name)
         if not existing_keys("events", [own]):
             hidden = {"source_hash": None} if holder.is_claim else {}
-            insert("events", [row | {"id": own} | hidden])
+            insert("events", [with_digest(row | {"id": own} | hidden)])
             queues.add_events(*last_rowids(1), row["at_ms"])
         _delete_named_copies(name)
         execute("UPDATE source_copies SET event_id = ? WHERE event_id = ?", own, name)

@@ -27,7 +27,7 @@ from memtui.store.database import (
     insert,
     next_id,
 )
-from memtui.store.digests import digest
+from memtui.store.digests import with_digest
 from memtui.text import analyzer
 
 ByText = Mapping[tuple[str, str], Judgement]
@@ -88,7 +88,7 @@ def add(judgement: Judgement, now_ms: int, *, undoes: int | None = None) -> int:
         "at_ms": now_ms,
         "undoes": undoes,
     }
-    insert("judgements", [{**row, "digest": digest(row.values())}])
+    insert("judgements", [with_digest(row)])
     return number
 
 
@@ -386,10 +386,11 @@ def _list_terms(texts: Iterable[str]) -> set[str]:
 
 
 def _empty(row: Mapping[str, Any]) -> None:
-    changed = {**row, **_BLANK}
-    columns = ", ".join(f"{name} = ?" for name in _BLANK)
-    sql = f"UPDATE judgements SET {columns}, digest = ? WHERE id = ?"
-    execute(sql, *_BLANK.values(), digest(changed.values()), row["id"])
+    changed = with_digest({**row, **_BLANK})
+    columns = ", ".join(f"{name} = ?" for name in changed)
+    execute(
+        f"UPDATE judgements SET {columns} WHERE id = ?", *changed.values(), row["id"]
+    )
 
 
 def list_outcomes() -> dict[str, str]:

@@ -195,6 +195,12 @@ def count_rows(action: str | None = None) -> int:
     return int(fetch_value(f"SELECT count(*) FROM outbox {where}", *values))
 
 
+def count_unindexed() -> int:
+    """Count the nodes, sessions and events that are not indexed yet."""
+    rows = count_rows(INDEX_NODE) + count_rows(INDEX_SESSION)
+    return rows + list_latest_unindexed_events(0)[1]
+
+
 def count_rows_by_action() -> list[OutboxCount]:
     """Count the pending rows of each action, with the time of the oldest one."""
     rows = fetch(

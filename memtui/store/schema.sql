@@ -26,13 +26,14 @@ CREATE TABLE sessions (
 -- An event.
 -- fingerprint is a hash of its content, by which copies that came by another route are
 -- recognized; source_hash one of its id in the source, by which copies in other
--- sessions are recognized.
+-- sessions are recognized; digest is a hash of the other columns.
 CREATE TABLE events (
     id TEXT NOT NULL PRIMARY KEY, session_id INTEGER NOT NULL REFERENCES sessions,
     at_ms INTEGER NOT NULL, ordinal INTEGER NOT NULL, type TEXT NOT NULL,
     role TEXT NOT NULL, subagent TEXT NOT NULL, text TEXT NOT NULL,
     metadata TEXT NOT NULL, tokens INTEGER NOT NULL, token_counter TEXT NOT NULL,
-    route TEXT NOT NULL, fingerprint BLOB NOT NULL, source_hash BLOB
+    route TEXT NOT NULL, fingerprint BLOB NOT NULL, source_hash BLOB,
+    digest BLOB NOT NULL
 );
 
 -- A further copy of an event in the sources, by the id it would have had.

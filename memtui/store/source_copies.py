@@ -35,6 +35,7 @@ from memtui.store.database import (
     insert,
     last_rowids,
 )
+from memtui.store.digests import with_digest
 from memtui.store.schema import unlocked
 
 _HOOK, UNNAMED_HOOK = "hook", "unnamed-hook"
@@ -523,7 +524,7 @@ def _move(event: _SharedEvent, number: int, name: str) -> None:
         "at_ms": at_ms,
     }
     execute("DELETE FROM source_copies WHERE copy_id = ?", copy_id)
-    insert("events", [row | changes])
+    insert("events", [with_digest(row | changes)])
     queues.add_events(*last_rowids(1), at_ms)
     execute(_MOVE_COPIES, copy_id, old.session, number, old.event_id)
     execute("DELETE FROM events WHERE id = ?", old.event_id)

@@ -259,7 +259,7 @@ def _insert(nodes: Sequence[TocNode], now_ms: int) -> list[int]:
         }
         for row, node in keyed
     ]
-    digests = _digest_versions([tuple(row.values()) for row in rows], bullets, links)
+    digests = digest_versions([tuple(row.values()) for row in rows], bullets, links)
     insert(
         "node_versions",
         [
@@ -272,7 +272,7 @@ def _insert(nodes: Sequence[TocNode], now_ms: int) -> list[int]:
     return [row for row, _ in keyed]
 
 
-def _digest_versions(
+def digest_versions(
     rows: Sequence[tuple[Any, ...]],
     bullets: Sequence[tuple[Any, ...]],
     links: Sequence[tuple[Any, ...]],
@@ -315,7 +315,7 @@ def _make_bullet_rows(
                 position,
                 bullet.text,
                 bullet.verdict.support.value,
-                position >= len(node.bullets),
+                int(position >= len(node.bullets)),
                 verdict_to_json(bullet.verdict),
                 bullet.kind.value,
                 bullet.project,
@@ -439,6 +439,19 @@ def list_grips(node_id: str) -> list[Grip]:
     """Return the grips made for a node that its shown version uses."""
     sql = f"SELECT DISTINCT g.id {_SHOWN_GRIPS} WHERE n.node_id = ?"
     return [*get_grips(fetch_column(sql, node_id)).values()]
+
+
+def list_indexed_grips(node: TocNode) -> list[Grip]:
+    """Return the grips made for a node, except those of rejected lines alone."""
+    displayed = {name for bullet in node.bullets for name in bullet.grip_ids}
+    rejected = {
+        grip_id
+        for bullet in node.withheld
+        if bullet.is_rejected
+        for grip_id in bullet.grip_ids
+    }
+    grips = list_grips(node.node_id)
+    return [grip for grip in grips if grip.grip_id not in rejected - displayed]
 
 
 def count_grips() -> int:

@@ -347,7 +347,7 @@ def test_an_export_of_more_events_takes_no_more_memory(workspace: Workspace) -> 
                 f" WHERE i < {events}) INSERT INTO events SELECT"
                 f" printf('01HM%022d', {events} * 1000000 + i), {number}, i, 0,"
                 " 'user_message', 'user', '', printf('%02000d', i), '', 1, 'c',"
-                " 'transcript', randomblob(8), randomblob(8) FROM n"
+                " 'transcript', randomblob(8), randomblob(8), randomblob(16) FROM n"
             )
         with database.connection():
             tracemalloc.start()

@@ -1,0 +1,95 @@
+"""``audit``: check that all lines of summaries lead to their sources; total them."""
+
+from argparse import Namespace
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from memtui.cli import output
+from memtui.cli.command import Context, Parser, add_number, add_scope
+from memtui.errors import UsageError
+from memtui.model.audit import AuditQuery, Damage
+from memtui.model.filters import Scope
+from memtui.model.quantities import plural
+from memtui.services import audit, browse, report
+from memtui.services.integrity import Audit, IntegrityReport
+from memtui.workspace import Workspace
+
+LISTED = 20
+"""The most that is printed of each list; JSON has all."""
+
+
+def add_options(parser: Parser, _command: str) -> None:
+    text = "a node, AGENT:SESSION, or a period: last week, 2026-11"
+    parser.add_argument("scope", nargs="*", metavar="SCOPE", help=text)
+    add_scope(parser)
+    text = (
+        "the exit code is 1 if less than N percent of all claims are supported or were"
+        " accepted; weak, withheld and rejected ones are not"
+    )
+    add_number(parser, "--fail-under", 0, text, maximum=100)
+
+
+def run(args: Namespace, context: Context) -> int:
+    with context.workspace() as workspace:
+        query = _read_query(args, workspace)
+        checks = Audit(query, workspace.paths, workspace.settings.search_include_tools)
+        found = checks.run(has_worker=workspace.has_worker is not False)
+    totals, percent = found.totals, found.totals.supported_percent
+    groups = Counter({g.name.lower(): n for g, n in totals.groups.items()})
+    data = output.to_plain(found) | {"resolved_percent": found.resolved_percent}
+    data["totals"] |= {"groups": groups, "supported_percent": percent}
+    lines = [*_list_damages(found.damages), *_list_totals(found, groups)]
+    if percent < args.fail_under:
+        lines.append(f"✗ That is less than {args.fail_under} %.")
+    code = int(bool(found.damages) or percent < args.fail_under)
+    return output.print_result(args, data, lines, code=code)
+
+
+def _read_query(args: Namespace, workspace: Workspace) -> AuditQuery:
+    scope, unknown_names = browse.resolve_scope(Scope(args.agent, args.project))
+    if unknown_names:
+        raise UsageError(" ".join(unknown_names))
+    query, zone = AuditQuery(scope), workspace.zone
+    if not (words := " ".join(args.scope)):
+        return query
+    try:
+        words = report.find_period(words, workspace.now().astimezone(zone), zone)
+    except UsageError:
+        if ":" not in words:
+            raise
+    return audit.narrow(query, words, zone)
+
+
+def _list_damages(damages: Sequence[Damage]) -> Iterator[str]:
+    for subject in dict.fromkeys(damage.subject for damage in damages):
+        of_subject = [damage for damage in damages if damage.subject == subject]
+        for damage in of_subject[:LISTED]:
+            yield f"✗ {subject} {' · '.join(damage.ids)}: {damage.message}"
+        if more := of_subject[LISTED:]:
+            yield f"  and {len(more):,} more"
+        for remedy in dict.fromkeys(damage.remedy for damage in of_subject):
+            yield f"  → {remedy}"
+    if not damages:
+        yield "Nothing is damaged: all that is shown leads to what is stored."
+
+
+def _list_totals(found: IntegrityReport, groups: Counter[str]) -> Iterator[str]:
+    totals, lines = found.totals, plural(found.lines, "line")
+    yield f"{lines} shown: {found.resolved_percent:.1f} % lead to stored messages"
+    if found.waiting:
+        yield f"{plural(found.waiting, 'change')} not indexed yet"
+    claims = plural(totals.total, "claim")
+    yield f"{claims}: {totals.supported_percent:.1f} % supported or accepted"
+    for title, counts in (
+        ("verdict", groups),
+        ("judgement", totals.rulings),
+        ("level", totals.levels),
+        ("model", totals.models),
+        ("project", totals.projects),
+        ("period", totals.periods),
+    ):
+        largest = [f"{name} {n:,}" for name, n in counts.most_common(LISTED)]
+        if len(counts) > LISTED:
+            largest.append(f"{len(counts) - LISTED:,} more")
+        if largest:
+            yield f"  {title:<10} {' · '.join(largest)}"
