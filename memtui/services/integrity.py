@@ -15,7 +15,16 @@ from memtui.search.node_index import NodeIndex
 from memtui.services import audit
 from memtui.services.audit import AuditTotals
 from memtui.services.sessions import read_card
-from memtui.store import database, events, integrity, meta, nodes, queues, versions
+from memtui.store import (
+    database,
+    events,
+    integrity,
+    meta,
+    nodes,
+    queues,
+    segments,
+    versions,
+)
 
 PAGE_SIZE = 200
 """The nodes, or sessions, that are read at once."""
@@ -88,6 +97,11 @@ class Audit:
         """Compare the indexes with the nodes, sessions and messages of the store."""
         of_nodes = NodeIndex(self.paths.index)
         messages = MessageIndex(self.paths.message_index, with_tools=self.with_tools)
+        waiting = {name for _, name in queues.list_unindexed_nodes(-1)}
+        sessions = {number for _, number in queues.list_unindexed_sessions(-1)}
+        # Those of nodes wait for these.
+        sessions.update(segments.get_sessions(waiting).values())
+        waiting.update(map(str, sessions))
         for index, subject, key in (
             (of_nodes, NODES, meta.NODE_INDEX),
             (messages, MESSAGES, meta.MESSAGE_INDEX),
@@ -98,11 +112,8 @@ class Audit:
                 yield Damage(subject, (), message, REINDEX)
             elif name and index is of_nodes:
                 hashes = of_nodes.read(lambda reader: reader.hash_documents())
-                waiting_nodes = {name for _, name in queues.list_unindexed_nodes(-1)}
-                yield from _compare(NODES, hashes, _hash_nodes(), waiting_nodes)
+                yield from _compare(NODES, hashes, _hash_nodes(), waiting)
             elif name:
-                rows = queues.list_unindexed_sessions(-1)
-                waiting = {str(number) for _, number in rows}
                 hashes = messages.hash_sessions()
                 yield from _compare(MESSAGES, hashes, _hash_sessions(), waiting)
                 yield from _check_messages(messages)

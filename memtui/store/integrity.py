@@ -21,7 +21,7 @@ _STATEMENTS = Path(__file__).with_suffix(".sql").read_text(encoding="utf-8")
 _VIEW = re.compile(r"^CREATE TEMP VIEW (\w+).*?;$", re.DOTALL | re.MULTILINE)
 
 _CHECK = re.compile(
-    r"^-- (?P<subject>\w+): (?P<message>.+) → (?P<remedy>\w+)\n(?P<sql>.+?;)$",
+    r"^-- (?P<subject>\w+): (?P<message>[^→]+) → (?P<remedy>\w+)\n(?P<sql>.+?;)$",
     re.DOTALL | re.MULTILINE,
 )
 

@@ -102,7 +102,7 @@ SELECT s.name, j.kind, j.text FROM shown_sessions s
 SELECT id, j.* FROM judgements j;
 
 -- judgement: it was deleted → restore
-SELECT CASE WHEN id = before + 2 THEN id - 1 ELSE before + 1 || ' to ' || (id - 1) END
+SELECT CASE WHEN id = before + 2 THEN id - 1 ELSE (before + 1) || ' to ' || (id - 1) END
     FROM (SELECT id, lag(id, 1, 0) OVER (ORDER BY id) AS before
     FROM (SELECT id FROM judgements UNION
     SELECT seq + 1 FROM sqlite_sequence WHERE name = 'judgements'))

@@ -176,7 +176,7 @@ def _to_entry(row: dict[str, Any]) -> TocEntry:
 
 
 def _status(row: dict[str, Any]) -> NodeStatus:
-    if row["latest"] is None:
+    if row["version"] is None:
         return NodeStatus.PENDING
     # A pinned version does not wait for a model.
     is_waiting = row["is_by_model"] and row["needs_model"] and not row["is_pinned"]

@@ -22,7 +22,9 @@ def tree_of(workspace: Workspace) -> Tree:
     """Sessions, events, every node with all it says, its grips, and what is found."""
     with database.connection():
         rows = EventRow.select().order_by(EventRow.id).dicts()
-        events = [{k: v for k, v in r.items() if k != "session"} for r in rows]
+        # The digest covers the number of the session.
+        left_out = ("session", "digest")
+        events = [{k: v for k, v in r.items() if k not in left_out} for r in rows]
         sessions = list(
             SessionRow.select().order_by(SessionRow.agent, SessionRow.name).dicts()
         )

@@ -82,7 +82,7 @@ def test_decisions_have_their_verdict_and_withheld_lines_are_only_counted(
     assert "- Orders are in Postgres. [" in decided
     assert "- Cents it is. (weak) [" in decided
     assert "Walruses" not in text
-    assert "3 bullets: 2 ✓ supported, 1 weak, 0 without a source · 1 withheld" in text
+    assert "1 session · 4 claims: 2 ✓ supported, 1 weak, 1 withheld · 0 judged" in text
 
 
 def test_rejected_versions_are_left_out(full_workspace: Workspace) -> None:
