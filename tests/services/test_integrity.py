@@ -183,7 +183,8 @@ SHOWN = f"(SELECT latest_id FROM nodes WHERE node_id = '{DAY}')"
         (
             "UPDATE bullets SET verdict = json_set(verdict, '$.spans[0][3]', 'x')"
             " WHERE id = (SELECT min(b.id) FROM bullets b JOIN nodes n"
-            " ON n.latest_id = b.version_id WHERE json_extract(verdict, '$.spans') NOTNULL)",
+            " ON n.latest_id = b.version_id"
+            " WHERE json_extract(verdict, '$.spans') NOTNULL)",
             "line",
             "this message does not say any more what it is based on",
         ),
