@@ -1,4 +1,4 @@
-"""Edit JSON with comments and trailing commas: only what changes is replaced.
+"""Edit JSON with comments and trailing commas: only what changes is written anew.
 
     edit('{"a": 1, /* kept */}', {"a": 1, "b": 2}, indent="  ")
 
@@ -6,26 +6,18 @@ returns the text with ``"b": 2`` after the opening bracket.
 """
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from memtui.errors import HooksError
 
 if TYPE_CHECKING:
-    from json5.model import JSONObject, Node
+    from json5.model import Comment, JSONObject, JSONText, Key, Node, Value
 
 MAX_CHARS = 50_000
 """A longer text would take seconds to parse."""
-
-_SPACE = re.compile(r"(?:\s|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
-"""White space and comments, as before a comma."""
-
-Edit = tuple[int, int, str]
-"""The start and end of a part of the text, and what replaces it."""
 
 
 def parse(text: str) -> dict[str, Any]:
@@ -36,7 +28,7 @@ def parse(text: str) -> dict[str, Any]:
     """
     from json5.loader import DefaultLoader
 
-    settings: dict[str, Any] = DefaultLoader().load(_parse_model(text))
+    settings: dict[str, Any] = DefaultLoader().load(_parse_document(text)[1])
     return settings
 
 
@@ -46,99 +38,82 @@ def edit(text: str, settings: Mapping[str, Any], indent: str) -> str:
     Raises:
         HooksError: It is not valid, or the change needs a person.
     """
-    edits = _Editor(text, indent).list_edits(_parse_model(text), settings, "\n")
-    for start, end, replacement in sorted(edits, reverse=True):
-        text = text[:start] + replacement + text[end:]
+    from json5.dumper import ModelDumper, dumps
+
+    document, node = _parse_document(text)
+    _update(node, settings, "\n", indent)
+    dumper: Any = ModelDumper()
+    edited = dumps(document, dumper=dumper)
     with suppress(HooksError):
-        if parse(text) == settings:
-            return text
+        if parse(edited) == settings:
+            return edited
     raise HooksError("it must be changed by hand")
 
 
-class _Editor:
-    def __init__(self, text: str, indent: str) -> None:
-        self._text, self._indent = text, indent
-        lines = text.split("\n")
-        self._line_starts = [0, *accumulate(len(line) + 1 for line in lines)]
+def _update(
+    node: "JSONObject", settings: Mapping[str, Any], line: str, indent: str
+) -> None:
+    """Change an object; ``line`` ends and indents its lines."""
+    from json5.loader import DefaultLoader
+    from json5.model import JSONObject
 
-    def list_edits(
-        self, node: "JSONObject", settings: Mapping[str, Any], line: str
-    ) -> Iterator[Edit]:
-        """Yield what to replace in an object; ``line`` ends and indents its lines."""
-        from json5.loader import DefaultLoader
-        from json5.model import JSONObject
-
-        inner_line = line + self._indent
-        names = _names(node)
-        for index, (name, value) in enumerate(zip(names, node.values, strict=True)):
-            if name not in settings:
-                yield from self._list_removals(node, index, inner_line)
-            elif isinstance(value, JSONObject) and isinstance(settings[name], dict):
-                yield from self.list_edits(value, settings[name], inner_line)
-            elif DefaultLoader().load(value) != settings[name]:
-                text = self._dump(settings[name], inner_line)
-                yield self._start(value), self._end(value), text
-        new = [
-            f"{inner_line}{json.dumps(name)}: {self._dump(value, inner_line)}"
-            for name, value in settings.items()
-            if name not in names
-        ]
-        if new:
-            at = self._start(node) + 1
-            end = "," if names else "" if self._text[at].isspace() else line
-            yield at, at, ",".join(new) + end
-
-    def _comments_in(self, value: "Node", line: str) -> str:
-        """Return the comments between the members of an object that is removed."""
-        from json5.model import JSONObject
-
-        if not isinstance(value, JSONObject):
-            return ""
-        text, end = "", self._start(value) + 1
-        for key, member in zip(value.keys, value.values, strict=True):
-            text += self._text[end : self._start(key)]
-            end = self._end(member)
-        text += self._text[end : self._end(value) - 1]
-        comments = text.strip(" \t\r\n,")
-        return f"{line}{comments}{line}" if comments else ""
-
-    def _list_removals(
-        self, node: "JSONObject", index: int, line: str
-    ) -> Iterator[Edit]:
-        """Yield how to remove a member and one comma; comments stay."""
-        start, end = self._start(node.keys[index]), self._end(node.values[index])
-        comma = self._find_comma(end)
-        if comma is not None and not self._text[end:comma].strip():
-            end = comma + 1
+    inner_line, names = line + indent, _names(node)
+    for at, name in reversed([*enumerate(names)]):
+        value = node.values[at]
+        if name not in settings:
+            _keep_comments(node, inner_line, node.keys.pop(at), node.values.pop(at))
+            before = node.keys[0].wsc_before if node.keys and not at else []
+            if before and node.leading_wsc and isinstance(before[0], str):
+                before.pop(0)  # There is white space after the bracket.
+        elif isinstance(value, JSONObject) and isinstance(settings[name], dict):
+            _update(value, settings[name], inner_line, indent)
+        elif DefaultLoader().load(value) != settings[name]:
+            _, node.values[at] = _make_member(name, settings[name], inner_line, indent)
+            node.values[at].wsc_before = value.wsc_before
+            node.values[at].wsc_after = value.wsc_after
+    if not node.keys and node.trailing_comma:
+        _keep_comments(node, inner_line, node.trailing_comma)
+        node.trailing_comma = None
+    for name in reversed([name for name in settings if name not in names]):
+        key, value = _make_member(name, settings[name], inner_line, indent)
+        if node.keys:
+            node.keys[0].wsc_before.insert(0, inner_line)
         else:
-            if comma is None and index:
-                comma = self._find_comma(self._end(node.values[index - 1]))
-            if comma is not None:
-                yield comma, comma + 1, ""
-        if self._text[end:].lstrip(" \t\r").startswith("\n"):
-            start = len(self._text[:start].rstrip())
-        yield start, end, self._comments_in(node.values[index], line)
-
-    def _find_comma(self, end: int) -> int | None:
-        """Return the position of the comma after a value, if there is one."""
-        space = _SPACE.match(self._text, end)
-        assert space is not None
-        return space.end() if self._text[space.end()] == "," else None
-
-    def _dump(self, value: object, line: str) -> str:
-        text = json.dumps(value, indent=self._indent, ensure_ascii=False)
-        return text.replace("\n", line)
-
-    def _start(self, node: "Node") -> int:
-        assert node.lineno is not None and node.col_offset is not None
-        return self._line_starts[node.lineno - 1] + node.col_offset
-
-    def _end(self, node: "Node") -> int:
-        assert node.end_lineno is not None and node.end_col_offset is not None
-        return self._line_starts[node.end_lineno - 1] + node.end_col_offset
+            value.wsc_after = [line]
+        if node.leading_wsc and isinstance(node.leading_wsc[-1], str):
+            node.leading_wsc.pop()
+        key.wsc_before = [inner_line]
+        node.keys.insert(0, key)
+        node.values.insert(0, value)
 
 
-def _parse_model(text: str) -> "JSONObject":
+def _make_member(
+    name: str, value: object, line: str, indent: str
+) -> tuple["Key", "Value"]:
+    text = json.dumps(value, indent=indent, ensure_ascii=False).replace("\n", line)
+    _, node = _parse_document(f"{{{json.dumps(name)}: {text}}}")
+    return node.keys[0], node.values[0]
+
+
+def _keep_comments(node: "JSONObject", line: str, *removed: "Node") -> None:
+    """Keep the comments of what is removed, at the beginning of the object."""
+    for part in removed:
+        for comment in _list_comments(part):
+            node.leading_wsc += [line, comment, line]
+
+
+def _list_comments(node: "Node") -> Iterator["Comment"]:
+    from json5.model import Comment, walk
+
+    for part in walk(node):
+        spaces = getattr(part, "leading_wsc", ())
+        for piece in (part, *spaces):
+            if isinstance(piece, Comment):
+                yield piece
+
+
+def _parse_document(text: str) -> tuple["JSONText", "JSONObject"]:
+    """Return a text as a model that keeps comments, and the object in it."""
     from json5.loader import ModelLoader, loads
     from json5.model import JSONObject, walk
     from json5.utils import JSON5DecodeError
@@ -146,20 +121,20 @@ def _parse_model(text: str) -> "JSONObject":
     if len(text) > MAX_CHARS:
         raise HooksError("it is not plain JSON, and too long to keep comments")
     try:
-        document = loads(text, loader=ModelLoader()).value
+        document = loads(text, loader=ModelLoader())
         objects = [node for node in walk(document) if isinstance(node, JSONObject)]
     except JSON5DecodeError as error:
         where = f"line {error.lineno}: " if error.lineno else ""
         raise HooksError(f"{where}it is not valid JSON") from None
     except RecursionError:
         raise HooksError("it is nested too deeply") from None
-    if not isinstance(document, JSONObject):
+    if not isinstance(document.value, JSONObject):
         raise HooksError("line 1: it is not an object")
     for node in objects:
         for name, count in Counter(_names(node)).items():
             if count > 1:
                 raise HooksError(f'"{name}" occurs a second time')
-    return document
+    return document, document.value
 
 
 def _names(node: "JSONObject") -> list[str]:
