@@ -46,12 +46,6 @@ COMMAND_CHARS = 48
 OUTPUT_CHARS = 6_000
 """Only this much of the beginning and of the end of a call's output is read."""
 
-MAX_DIFF_LINES = 4_000
-"""The lines of two texts that have more are compared without their order."""
-
-MAX_CHANGED_LINES = 800
-"""So are those of texts that differ in more."""
-
 ENDING_CHARS = 600
 """Only this much of the end of a message is searched for a question."""
 
@@ -786,38 +780,12 @@ def _find_moved(moved: Sequence[str], target: str) -> list[str]:
 
 
 def count_changed_lines(old: str, new: str) -> tuple[int, int]:
-    """Return how many lines a text has that another has not, and the reverse."""
-    before, after = old.splitlines(), new.splitlines()
-    both = len(before) + len(after)
-    changed = both - 2 * (Counter(before) & Counter(after)).total()
-    if both <= MAX_DIFF_LINES and changed <= MAX_CHANGED_LINES:
-        changed = _count_edits(before, after) or changed
-    added = (changed + len(after) - len(before)) // 2
-    return added, changed - added
+    """Return how many lines a text has that another has not, and the reverse.
 
-
-def _count_edits(before: Sequence[str], after: Sequence[str]) -> int | None:
-    """Return the fewest lines to remove and add, in their order; None if too many.
-
-    This is the algorithm of Myers: for each number of changes, how far they lead on
-    every diagonal (a line of one text less that of the other).
+    Lines that only moved are not counted.
     """
-    furthest = {1: 0}
-    for changed in range(MAX_CHANGED_LINES + 1):
-        for diagonal in range(-changed, changed + 1, 2):
-            left, right = furthest.get(diagonal - 1, -1), furthest.get(diagonal + 1, -1)
-            place = max(left + 1, right)
-            other = place - diagonal
-            while (
-                place < len(before)
-                and other < len(after)
-                and before[place] == after[other]
-            ):
-                place, other = place + 1, other + 1
-            if place >= len(before) and other >= len(after):
-                return changed
-            furthest[diagonal] = place
-    return None
+    before, after = Counter(old.splitlines()), Counter(new.splitlines())
+    return (after - before).total(), (before - after).total()
 
 
 _TASK_TOOLS = word_set(

@@ -553,7 +553,7 @@ def test_long_texts_are_compared_quickly() -> None:
     assert count_changed_lines(old, f"{old}\nmore") == (1, 0)
     assert count_changed_lines(f"x\n{old}", f"{old}\ny") == (1, 1)
     moved = "\n".join(map(str, [*range(100, 1_500), *range(100)]))
-    assert count_changed_lines("\n".join(map(str, range(1_500))), moved) == (100, 100)
+    assert count_changed_lines("\n".join(map(str, range(1_500))), moved) == (0, 0)
     ends = ["\n".join(f"}}\n{mark}{n}" for n in range(199)) for mark in "xy"]
     assert count_changed_lines(*ends) == (199, 199)
 
