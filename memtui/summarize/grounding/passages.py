@@ -1,7 +1,7 @@
 """Index the texts of a session, and find the passages that contain most of a phrase.
 
-The texts are split into sentences. A passage is one sentence, or up to three in a row
-of one text if each adds enough.
+The texts are split into sentences. A passage is one sentence, or two in a row
+of one text if the second adds enough.
 """
 
 import heapq
@@ -29,13 +29,10 @@ SENTENCE_CHARS = 400
 PASSAGE_CHARS = 600
 """The maximum length of a passage."""
 
-WRAPPED_CHARS = 40
-"""A longer line may continue in one that starts with a lower-case letter."""
-
 CANDIDATE_SENTENCES = 6
 """The number of best sentences that are considered, with their neighbours."""
 
-_PASSAGE_SHAPES = ((0, 0), (-1, 0), (0, 1), (-1, 1), (-2, 0), (0, 2))
+_PASSAGE_SHAPES = ((0, 0), (-1, 0), (0, 1))
 """The ranges around a sentence that may be a passage."""
 
 EXTENSION_COST = 0.03
@@ -243,7 +240,7 @@ class TextIndex:
         weights = self.term_weights(phrase)
         total = math.fsum(weights.values()) or 1.0
         candidates = self._best_sentences(weights, places, preferred)
-        near = {at + away for at in candidates for away in range(-2, 3)}
+        near = {at + away for at in candidates for away in range(-1, 2)}
         matched: dict[int, set[str]] = {at: set() for at in near}
         for term in weights:
             for at in near.intersection(self._sentences_with(term)):
@@ -349,7 +346,7 @@ class Evidence(TextIndex):
 
         Args:
             events: The events in order.
-            lines: Further evidence: overlap, notes of the system, the branch.
+            lines: Further evidence: notes of the system, the branch.
             facts: What the calls in the events show; they are evidence in words, too.
         """
         self.events = events
@@ -413,27 +410,9 @@ def _word_facts(facts: Facts) -> Iterator[Line]:
 
 
 def _split_sentences(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where sentences start and end; wrapped lines are joined, long ones
-    split."""
-    start = end = 0
-    for first, last in sentence_spans(text):
-        if start < end and _wraps(text, start, end, first):
-            end = last
-            continue
+    """Yield where sentences start and end; long ones are split."""
+    for start, end in sentence_spans(text):
         yield from _split_long(text, start, end)
-        start, end = first, last
-    yield from _split_long(text, start, end)
-
-
-def _wraps(text: str, start: int, end: int, following: int) -> bool:
-    """Return whether a line continues in the following one."""
-    return (
-        following == end + 1
-        and text[end] == "\n"
-        and text[following].islower()
-        and end - text.rfind("\n", start, end) > WRAPPED_CHARS
-        and text[end - 1] not in ".!?:;{}"
-    )
 
 
 def _split_long(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
