@@ -1,9 +1,8 @@
 -- The tables and indexes of a store. Triggers are in schema.py.
 
 -- A session: name is its id as its agent gives it.
--- first_prompt is shown until its work has a name, first_prompt_ms is the time of the
--- message it was taken from, project_ms that of the earliest record that names its
--- folder and project, fact_times those of the latest that name other facts, as JSON.
+-- project_ms is the time of the earliest record that names its folder and project,
+-- fact_times those of the latest that name other facts, as JSON.
 -- routes are the ways its events came: hook, transcript, jsonl.
 -- work_name, state, outcome and the details in work say what came of it (see
 -- store.work); own_name is the name that the user gave it, which is shown instead of
@@ -13,8 +12,8 @@ CREATE TABLE sessions (
     project TEXT NOT NULL DEFAULT '', cwd TEXT NOT NULL DEFAULT '', project_ms INTEGER,
     fact_times TEXT NOT NULL DEFAULT '',
     branch TEXT NOT NULL DEFAULT '', model TEXT NOT NULL DEFAULT '',
-    title TEXT NOT NULL DEFAULT '', first_prompt TEXT NOT NULL DEFAULT '',
-    first_prompt_ms INTEGER, created_ms INTEGER NOT NULL, updated_ms INTEGER NOT NULL,
+    title TEXT NOT NULL DEFAULT '',
+    created_ms INTEGER NOT NULL, updated_ms INTEGER NOT NULL,
     message_count INTEGER NOT NULL DEFAULT 0, event_count INTEGER NOT NULL DEFAULT 0,
     routes TEXT NOT NULL DEFAULT '', root TEXT NOT NULL DEFAULT '',
     created_by TEXT NOT NULL DEFAULT '', forked_from TEXT NOT NULL DEFAULT '',

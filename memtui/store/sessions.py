@@ -15,7 +15,6 @@ from memtui.model.events import (
     MESSAGES,
     MIN_MS,
     Event,
-    EventRole,
     clean,
     clean_line,
     from_ms,
@@ -53,8 +52,7 @@ PROMPT_READ_CHARS = 1_000
 
 TITLE = (
     "CASE WHEN own_name != '' THEN own_name WHEN work_name != '' THEN work_name"
-    " WHEN title != '' THEN title WHEN first_prompt != '' THEN first_prompt"
-    f" ELSE '{UNTITLED}' END"
+    f" WHEN title != '' THEN title ELSE '{UNTITLED}' END"
 )
 """What a session is called, in SQL."""
 
@@ -79,7 +77,6 @@ class OpenedSession(NamedTuple):
 
     number: int
     routes: str
-    first_prompt_ms: int | None
 
 
 def open_all(batch: Iterable[Event]) -> dict[SessionKey, OpenedSession]:
@@ -136,12 +133,8 @@ def _open(key: SessionKey, first_ms: int, last_ms: int) -> OpenedSession:
         first_ms,
         last_ms,
     )
-    ((number, routes, at_ms),) = fetch(
-        f"SELECT id, CAST(routes AS TEXT), {valid_ms('first_prompt_ms')}"
-        " FROM sessions WHERE agent = ? AND name = ?",
-        *key,
-    )
-    return OpenedSession(number, routes, at_ms)
+    sql = "SELECT id, CAST(routes AS TEXT) FROM sessions WHERE agent = ? AND name = ?"
+    return OpenedSession(*fetch(sql, *key)[0])
 
 
 def add_events(
@@ -165,50 +158,32 @@ def add_events(
             len(events),
             session.number,
         )
-        first_ms = session.first_prompt_ms
-        if any(
-            event.is_message
-            and event.role is EventRole.USER
-            and (first_ms is None or event.timestamp_ms <= first_ms)
-            for event in events
-        ):
-            execute(
-                "UPDATE sessions SET first_prompt_ms = ?, first_prompt = ?"
-                " WHERE id = ?",
-                *_find_first_prompt(session.number),
-                session.number,
-            )
 
 
-def _find_first_prompt(number: int) -> tuple[int | None, str]:
-    """Return the time and the first line of the first prompt that has one.
+def _find_first_prompt(number: int) -> str:
+    """Return the beginning of the first prompt that has one, in one line.
 
-    That of a subagent has no time: it counts until the session has a prompt.
+    It names a session until it is summarized; that of a subagent, if it has no other.
     """
-    for operator in ("=", "!="):
-        prompts = db.execute_sql(
-            f"SELECT {valid_ms('at_ms')}, substr(text, 1, ?) FROM events"
-            f" WHERE session_id = ? AND subagent {operator} ''"
-            " AND type = 'user_message' AND role = 'user' ORDER BY at_ms, ordinal, id",
-            (PROMPT_READ_CHARS, number),
-        )
-        # Most sessions have it in the first row: read only as far as needed.
-        for at_ms, text in prompts:
-            is_readable = at_ms is not None and isinstance(text, str)
-            if is_readable and (beginning := _prompt_beginning(text)):
-                return (at_ms if operator == "=" else None), beginning
-    return None, ""
-
-
-def _prompt_beginning(text: str) -> str:
-    """Return the beginning of a prompt in one line, without Markdown marks."""
     from memtui.text import plain  # its patterns take long to compile
 
-    return plain.plain_beginning(text[:PROMPT_READ_CHARS], TITLE_CHARS)
+    for condition in ("subagent = ''", "subagent <> ''"):
+        # Most sessions have it in the first row: read only as far as needed.
+        for (text,) in db.execute_sql(
+            f"SELECT substr(text, 1, ?) FROM events WHERE session_id = ?"
+            f" AND {condition} AND {valid_ms('at_ms')} NOT NULL"
+            " AND type = 'user_message' AND role = 'user'"
+            " ORDER BY at_ms, ordinal, id",
+            (PROMPT_READ_CHARS, number),
+        ):
+            beginning = plain.plain_beginning(str(text), TITLE_CHARS)
+            if isinstance(text, str) and beginning:
+                return beginning
+    return ""
 
 
 def recount(number: int) -> None:
-    """Update the times, counts and first prompt of a session from its events."""
+    """Update the times and counts of a session from its events."""
     at_ms = valid_ms("at_ms")
     ((first_ms, last_ms, events, messages),) = fetch(
         f"SELECT min({at_ms}), max({at_ms}), count(*),"
@@ -224,13 +199,12 @@ def recount(number: int) -> None:
         )
     execute(
         "UPDATE sessions SET created_ms = coalesce(?, created_ms),"
-        " updated_ms = coalesce(?, updated_ms), event_count = ?, message_count = ?,"
-        " first_prompt_ms = ?, first_prompt = ? WHERE id = ?",
+        " updated_ms = coalesce(?, updated_ms), event_count = ?, message_count = ?"
+        " WHERE id = ?",
         first_ms,
         last_ms,
         events,
         messages or 0,
-        *_find_first_prompt(number),
         number,
     )
 
@@ -337,7 +311,7 @@ def _read(sql: str, *values: object) -> list[SessionRow]:
 
 def _valid(column: str, value: Any) -> Any:
     """Return a value, or an empty one for a value of another type in a damaged row."""
-    if value is None and column in ("project_ms", "first_prompt_ms"):
+    if value is None and column == "project_ms":
         return None
     if column == "id" or column.endswith(("_ms", "_count")):
         return value if isinstance(value, int) and MIN_MS <= value <= MAX_MS else 0
@@ -364,7 +338,8 @@ def from_row(row: SessionRow) -> Session:
     work = store_work.work_from_row(
         row["work_name"], row["state"], row["outcome"], row["work"], row["own_name"]
     )
-    title = " ".join((work.name or row["title"] or row["first_prompt"]).split())
+    name = work.name or row["title"] or _find_first_prompt(row["id"])
+    title = " ".join(name.split())
     return Session(
         agent=row["agent"],
         session_id=row["name"],

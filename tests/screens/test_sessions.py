@@ -36,10 +36,10 @@ def store_sessions(count: int, *, since: int = 0) -> None:
     with database.transaction():
         database.db.connection().executemany(
             "INSERT INTO sessions (agent, name, project, cwd, branch, model, title,"
-            " first_prompt, created_ms, updated_ms, message_count, event_count, routes,"
+            " created_ms, updated_ms, message_count, event_count, routes,"
             " root, created_by, forked_from, summary, work_name, state, outcome, work,"
             " own_name, fact_times)"
-            " VALUES ('codex', ?, 'mill', '', '', '', ?, '', ?, ?, ?, 0, '',"
+            " VALUES ('codex', ?, 'mill', '', '', '', ?, ?, ?, ?, 0, '',"
             " '', '', '', '', '', '', '', '', '', '')",
             [
                 (

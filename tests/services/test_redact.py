@@ -12,7 +12,7 @@ from memtui import redaction
 from memtui.paths import in_home
 from memtui.services.redact import Redaction, RedactionResult
 from memtui.settings import Settings
-from memtui.store import database, meta, nodes, sources
+from memtui.store import database, meta, nodes, sessions, sources
 from memtui.text.tokens import load_counter
 from memtui.workspace import Workspace
 from tests.services.conftest import Tree
@@ -316,13 +316,13 @@ def test_a_secret_in_a_session_title_is_removed_as_a_whole(
     file.write_text(json.dumps({**event, "text": text, "key": "1"}))
     import_unredacted(workspace, file)
     with database.connection():
-        (prompt,) = SessionRow.select(SessionRow.first_prompt).tuples().get()
-    assert "ghp_quokka" in prompt
+        (session,) = sessions.get_many([1]).values()
+    assert "ghp_quokka" in session.title
     redact(workspace)
     assert traces(workspace.paths.store.parent) == set()
     with database.connection():
-        (prompt,) = SessionRow.select(SessionRow.first_prompt).tuples().get()
-        assert "then use [redacted: " in prompt
+        (session,) = sessions.get_many([1]).values()
+        assert "then use [redacted: " in session.title
         assert EventRow.select().count() == 1
 
 

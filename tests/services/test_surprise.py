@@ -69,18 +69,19 @@ def test_segment_without_a_summary_has_none(workspace: Workspace) -> None:
     assert memories.get_surprise("toc:segment:2025-03-10:none") is None
 
 
-def test_terms_of_earlier_drafts_are_dropped_when_a_store_is_opened(
+def test_what_only_earlier_drafts_read_is_dropped_when_a_store_is_opened(
     workspace: Workspace,
 ) -> None:
     store_session("s", 1, AUTH)
     with database.transaction():
         database.execute("CREATE TABLE terms (term INTEGER)")
         database.execute("ALTER TABLE segments ADD COLUMN terms BLOB")
+        database.execute("ALTER TABLE sessions ADD COLUMN first_prompt TEXT")
     store.open_at(workspace.paths.store)
     with database.connection():
         tables = database.fetch_column("SELECT name FROM sqlite_master")
-        sql = "SELECT name FROM pragma_table_info('segments')"
-        columns = database.fetch_column(sql)
-        assert "terms" not in tables and "terms" not in columns
+        sql = "SELECT name FROM pragma_table_info(?)"
+        assert "terms" not in {*tables, *database.fetch_column(sql, "segments")}
+        assert "first_prompt" not in database.fetch_column(sql, "sessions")
         assert schema.read_version() == schema.VERSION
     assert read_scores(workspace) == [1.0]
