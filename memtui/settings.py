@@ -175,14 +175,13 @@ class Settings:
     )
     segments_overlap_min: float = _setting(
         5.0,
-        "How far the overlap of a segment reaches back: the messages before it that its"
-        " summary may refer to.",
+        "Has no effect any more: a segment needs nothing that is before it.",
         unit="minutes",
         minimum=0,
     )
     segments_overlap_tokens: int = _setting(
         500,
-        "The most text in the overlap of a segment.",
+        "Has no effect any more, as segments.overlap_min.",
         unit="tokens",
         minimum=0,
     )

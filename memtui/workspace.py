@@ -201,8 +201,6 @@ class Workspace:
             rules=SegmentRules(
                 max_pause_s=settings.segments_max_gap_min * 60,
                 max_tokens=settings.segments_max_tokens,
-                overlap_s=settings.segments_overlap_min * 60,
-                overlap_tokens=settings.segments_overlap_tokens,
             ),
             counter=self.counter,
             summarizer=ExtractiveSummarizer(),

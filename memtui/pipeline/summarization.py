@@ -63,7 +63,7 @@ class SummaryStage:
     """Summarizes pending segments, and describes their sessions."""
 
     def __init__(self, config: PipelineConfig, changed: ChangedNodes) -> None:
-        self._summarizer, self._rules = config.summarizer, config.rules
+        self._summarizer = config.summarizer
         self._zone, self._clock, self._changed = config.zone, config.clock, changed
         self._is_renewed = False
 
@@ -78,8 +78,7 @@ class SummaryStage:
                 {bounds.session_number for bounds in waiting}
             )
             inputs = [
-                (bounds, read_segment_input(bounds, session_rows, self._rules))
-                for bounds in waiting
+                (bounds, read_segment_input(bounds, session_rows)) for bounds in waiting
             ]
         if not inputs:
             return 0

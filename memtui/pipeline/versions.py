@@ -63,7 +63,6 @@ from memtui.summarize import card, keywords, rollup
 from memtui.summarize.grounding import checks
 from memtui.summarize.grounding.checks import GroundedBullet
 from memtui.summarize.grounding.passages import Evidence
-from memtui.summarize.segmenter import SegmentRules, overlap_before
 from memtui.summarize.summarizer import Summarizer
 from memtui.text import analyzer, plain, sentences
 
@@ -208,26 +207,16 @@ def _bullet(
 
 
 def read_segment_input(
-    bounds: SegmentRange,
-    session_rows: Mapping[int, Session],
-    rules: SegmentRules,
+    bounds: SegmentRange, session_rows: Mapping[int, Session]
 ) -> SegmentInput | None:
     """Read a segment; None if none of its events can be read."""
     session = session_rows[bounds.session_number]
-    overlap_ms = round(rules.overlap_s * 1000)
-    events, before = conversations.read_segment(bounds, overlap_ms)
+    events = conversations.read_segment(bounds)
     if not events:
         return None
     request = ""
     if not any(event.role is EventRole.USER for event in events):
-        first = events[0]
-        prompts = [
-            event
-            for event in overlap_before(before, first, rules)
-            if event.is_message and event.role is EventRole.USER
-        ]
-        earlier = conversations.last_prompt_before(bounds.session_number, first)
-        prompt = prompts[-1] if prompts else earlier
+        prompt = conversations.last_prompt_before(bounds.session_number, events[0])
         request = prompt.text if prompt else ""
     judged = work.read_judgements(bounds.session_number)
     return SegmentInput(bounds, tuple(events), session, request, judged)
@@ -454,7 +443,7 @@ def read_session_input(segment_id: str) -> SessionInput | None:
     session = sessions.get_many([bounds.session_number]).get(bounds.session_number)
     parts = []
     for part in segments.list_since(bounds.session_number, 0):
-        whole_events, _ = conversations.read_segment(part)
+        whole_events = conversations.read_segment(part)
         events = tuple(
             event if event.is_message else replace(event, text=counted_text(event))
             for event in whole_events

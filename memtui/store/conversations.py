@@ -335,22 +335,16 @@ def _list_session_messages(
     )
 
 
-def read_segment(
-    segment: SegmentRange, context_ms: int = 0
-) -> tuple[list[Event], list[Event]]:
-    """Return the readable events of a segment, and the events just before it."""
-    start_ms = segment.start_ms - context_ms
-    read = events.between(segment.session_number, start_ms, segment.end_ms)
-    own = _filter_segment(segment, read)
+def read_segment(segment: SegmentRange) -> list[Event]:
+    """Return the readable events of a segment."""
+    times = segment.session_number, segment.start_ms, segment.end_ms
+    own = _filter_segment(segment, events.between(*times))
     if len(own) != segment.events:
         # Perhaps it was made with the events of subagents among the others.
-        every = events.between(
-            segment.session_number, start_ms, segment.end_ms, subagent=None
-        )
+        every = events.between(*times, subagent=None)
         if len(all_own := _filter_segment(segment, every)) == segment.events:
-            read, own = every, all_own
-    before = [event for event in read if own and event.position < own[0].position]
-    return own, before
+            own = all_own
+    return own
 
 
 def _filter_segment(segment: SegmentRange, read: list[Event]) -> list[Event]:

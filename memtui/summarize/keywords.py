@@ -211,7 +211,7 @@ def segment_keywords(
     """Return the keywords of a segment, highest weight first.
 
     Args:
-        events: The events of the segment, without the overlap.
+        events: The events of the segment.
         proposed: Keywords proposed by a model, best first; those that do not occur in
             the segment are left out.
     """

@@ -17,16 +17,12 @@ _DEFAULTS = Settings()
 
 @dataclass(frozen=True, slots=True)
 class SegmentRules:
-    """The limits of segments and their overlap; the defaults are those of settings."""
+    """The limits of segments; the defaults are those of settings."""
 
     max_pause_s: float = _DEFAULTS.segments_max_gap_min * 60
     """A longer pause, in seconds, ends a segment."""
     max_tokens: int = _DEFAULTS.segments_max_tokens
     """The most tokens of a segment, unless one event alone has more."""
-    overlap_s: float = _DEFAULTS.segments_overlap_min * 60
-    """The overlap with what is before a segment starts at most this much earlier."""
-    overlap_tokens: int = _DEFAULTS.segments_overlap_tokens
-    """The most tokens of the overlap."""
 
 
 def split_events(events: Sequence[Event], rules: SegmentRules) -> list[list[Event]]:
@@ -73,24 +69,3 @@ def _ends_with(last: Event, now: datetime, rules: SegmentRules) -> bool:
 def is_finished(run: Sequence[Event], now: datetime, rules: SegmentRules) -> bool:
     """Return whether the last run of a session is complete, by its end or a pause."""
     return _ends_with(run[-1], now, rules)
-
-
-def overlap_before(
-    before: Sequence[Event], first: Event, rules: SegmentRules
-) -> tuple[Event, ...]:
-    """Return the events just before a segment that help to understand it.
-
-    Args:
-        before: The events before the segment in order.
-        first: The segment's first event.
-        rules: The limits, in seconds and in tokens; both apply.
-    """
-    overlap: list[Event] = []
-    tokens = 0
-    for event in reversed(before):
-        age_s = (first.timestamp - event.timestamp).total_seconds()
-        tokens += event.tokens
-        if age_s > rules.overlap_s or tokens > rules.overlap_tokens:
-            break
-        overlap.append(event)
-    return tuple(reversed(overlap))

@@ -1077,26 +1077,6 @@ def test_s0_51_an_event_that_would_exceed_4000_tokens_begins_a_segment() -> None
     assert totals == [2_500, 3_500]
 
 
-@pytest.mark.parametrize(
-    ("before", "expected"),
-    [
-        # Both limits hold: five minutes and 500 tokens.
-        (((0, 10), (4, 10), (8, 10), (9, 10)), 2),
-        (((5, 10), (9, 10)), 2),
-        (((6, 300), (7, 300), (8, 200)), 2),
-        (((8, 501),), 0),
-        (((8, 10), (9, 500)), 1),
-        (((4.9, 10),), 0),
-    ],
-)
-def test_s0_52_the_last_events_before_a_segment_are_its_overlap(
-    before: Sequence[tuple[float, int]], expected: int
-) -> None:
-    *earlier, first = events_at(*before, (10, 10))
-    overlap = segmenter.overlap_before(earlier, first, SegmentRules())
-    assert list(overlap) == earlier[len(earlier) - expected :]
-
-
 def test_s0_53_events_are_summarized_to_title_and_bullets() -> None:
     events = guide_events()
     summary = ExtractiveSummarizer().summarize_events(events, read_facts(events))

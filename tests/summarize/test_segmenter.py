@@ -94,14 +94,6 @@ def test_only_the_start_of_a_tools_text_counts() -> None:
     assert len(counted_text(tool)) == 1000
 
 
-def test_the_overlap_keeps_within_time_and_tokens() -> None:
-    before = [said(0, 50), said(100, 300), said(200, 200), said(350, 100)]
-    first = said(400)
-    assert segmenter.overlap_before(before, first, RULES) == tuple(before[2:])
-    assert segmenter.overlap_before(before[:2], first, RULES) == (before[1],)
-    assert segmenter.overlap_before(before[:1], said(301), RULES) == ()
-
-
 def test_a_run_is_finished_after_its_end_or_a_long_pause() -> None:
     run = [said(0)]
     assert not segmenter.is_finished(run, START + timedelta(seconds=1800), RULES)
