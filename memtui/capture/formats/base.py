@@ -269,7 +269,6 @@ _IN_INPUT = (
 )
 """Those that the number of the input includes."""
 
-
 MAX_TOKENS = 10**12
 """A greater number of tokens of one reply is an error."""
 
@@ -661,10 +660,8 @@ class EventBuilder:
             return
         place = position.session_id, position.subagent, position.at.isoformat()
         key = hash_source_id(self.agent, "usage", reply_id or "/".join(place)).hex()
-        name = clean(position.session_id)
-        yield Usage(
-            self.agent, name, position.at, key, as_text(model), tokens, dollars or None
-        )
+        about = self.agent, position.session_id, position.at, key, as_text(model)
+        yield Usage(*about, tokens, dollars or None)
 
     def tool_result(
         self, position: Position, call: ToolCall, result: str
