@@ -16,6 +16,7 @@ from memtui.errors import UsageError
 from memtui.model import calendar, citations
 from memtui.model.audit import AuditQuery, ClaimGroup
 from memtui.model.calendar import TocLevel
+from memtui.model.citations import Expansion
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import Bullet, BulletKind, DaySession, DraftBullet
 from memtui.model.quantities import plural
@@ -61,13 +62,18 @@ def write(sections: Sequence[Section], zone: tzinfo, footer: str = "") -> str:
             text = "no longer stored"
             source = conversation.expand(name, before=0, after=0)
             if source.grip and source.excerpt_events:
-                quote = source.grip.excerpt or source.excerpt_events[0].text
-                at = source.grip.timestamp
-                quote = shorten(quote, QUOTE_CHARS)
+                quote, at = _quote(source), source.grip.timestamp
                 text = markdown.quotation(quote, source.session, at, name, zone)
             parts.append(f"[{number}] {markdown.escape(text)}")
     parts.append(f"---\n\n{markdown.escape(footer)}" if footer else "")
     return "\n\n".join(filter(None, parts))
+
+
+def _quote(source: Expansion) -> str:
+    """Return the beginning of what a grip quotes, or else of its first event."""
+    excerpt = source.grip.excerpt if source.grip else ""
+    texts = excerpt, *(event.text for event in source.excerpt_events)
+    return shorten(next(filter(None, texts), ""), QUOTE_CHARS)
 
 
 _VERDICTS = {Support.WEAK: " (weak)", Support.UNSUPPORTED: " (no source)"}
@@ -136,7 +142,7 @@ def read_pages(name: str, zone: tzinfo, scope: Scope = ALL) -> Iterator[Section]
             raise UsageError(f"there is no source {name!r}")
         page = read_page(source.session.full_name, zone)
         source_id = source.grip.grip_id or source.grip.event_id_start
-        bullet = Bullet("chosen", (source_id,), SUPPORTED)
+        bullet = Bullet(f"chosen: {_quote(source)}", (source_id,), SUPPORTED)
         yield page._replace(bullets=[bullet, *page.bullets])
     elif not name.startswith("toc:") or name.startswith(citations.SEGMENT_PREFIX):
         yield read_page(name, zone)

@@ -216,7 +216,7 @@ async def test_selected_row_is_handed_over(
         assert fencing.NOTICE in pack and "\n## " in pack
         assert replies.cost(pack, ESTIMATING_COUNTER) <= handover.TOKENS
         is_source = place not in ("contents", "sessions")
-        assert ("\n- chosen [" in pack) is is_source
+        assert ("\n- chosen: " in pack) is is_source
         await press(pilot, settle, key)
         app.screen.query_one(Input).value = str(tmp_path / "pack.md")
         await press(pilot, settle, "enter")

@@ -36,7 +36,10 @@ def test_pack_of_a_source_begins_with_it(full_workspace: Workspace) -> None:
     text = handover.make_pack(full_workspace, names).text
     about, chosen = text.split("\n- ")[:2]
     assert "claude-code · shop · done" in about
-    assert chosen.startswith(f"chosen [{grip_id[:23]}") and "error[E0277]" in chosen
+    line = f"chosen: cargo test token_refresh [{grip_id[:23]}"
+    assert chosen.startswith(line) and "error[E0277]" in chosen
+    # A source is quoted even where there is no room for messages.
+    assert line in handover.make_pack(full_workspace, [grip_id], 150).text
 
 
 def test_each_kind_of_row_can_be_handed_over(full_workspace: Workspace) -> None:
