@@ -2,7 +2,8 @@
 
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from enum import Enum
 
 from memtui.cli import output
 from memtui.cli.command import Context, Parser, add_number, add_scope
@@ -13,6 +14,9 @@ from memtui.model.quantities import plural
 from memtui.services import audit, browse, report
 from memtui.services.integrity import Audit, IntegrityReport
 from memtui.workspace import Workspace
+
+TOTALS = ("group", "ruling", "level", "model", "project", "period")
+"""The fields by which claims are summed up."""
 
 LISTED = 20
 """The most that is printed of each list; JSON has all."""
@@ -35,14 +39,21 @@ def run(args: Namespace, context: Context) -> int:
         checks = Audit(query, workspace.paths, workspace.settings.search_include_tools)
         found = checks.run(has_worker=workspace.has_worker is not False)
     totals, percent = found.totals, found.totals.supported_percent
-    groups = Counter({g.name.lower(): n for g, n in totals.groups.items()})
-    data = output.to_plain(found) | {"resolved_percent": found.resolved_percent}
-    data["totals"] |= {"groups": groups, "supported_percent": percent}
-    lines = [*_list_damages(found.damages), *_list_totals(found, groups)]
+    sums = {
+        name: Counter({_name(key): n for key, n in totals.sum_by(name).items()})
+        for name in TOTALS
+    }
+    counted = {"total": totals.total, "supported": totals.supported, **sums}
+    data = {**output.to_plain(found), "totals": counted, "supported_percent": percent}
+    lines = [*_list_damages(found.damages), *_list_totals(found, sums)]
     if percent < args.fail_under:
         lines.append(f"✗ That is less than {args.fail_under} %.")
     code = int(bool(found.damages) or percent < args.fail_under)
     return output.print_result(args, data, lines, code=code)
+
+
+def _name(key: object) -> str:
+    return key.name.lower().replace("_", " ") if isinstance(key, Enum) else str(key)
 
 
 def _read_query(args: Namespace, workspace: Workspace) -> AuditQuery:
@@ -73,23 +84,18 @@ def _list_damages(damages: Sequence[Damage]) -> Iterator[str]:
         yield "Nothing is damaged: all that is shown leads to what is stored."
 
 
-def _list_totals(found: IntegrityReport, groups: Counter[str]) -> Iterator[str]:
-    totals, lines = found.totals, plural(found.lines, "line")
-    yield f"{lines} shown: {found.resolved_percent:.1f} % lead to stored messages"
+def _list_totals(
+    found: IntegrityReport, sums: Mapping[str, Counter[str]]
+) -> Iterator[str]:
+    lines, claims = plural(found.lines, "line"), plural(found.totals.total, "claim")
+    share = found.resolved / found.lines if found.lines else 1
+    yield f"{lines} shown: {share:.1%} lead to stored messages"
     if found.waiting:
         yield f"{plural(found.waiting, 'change')} not indexed yet"
-    claims = plural(totals.total, "claim")
-    yield f"{claims}: {totals.supported_percent:.1f} % supported or accepted"
-    for title, counts in (
-        ("verdict", groups),
-        ("judgement", totals.rulings),
-        ("level", totals.levels),
-        ("model", totals.models),
-        ("project", totals.projects),
-        ("period", totals.periods),
-    ):
-        largest = [f"{name} {n:,}" for name, n in counts.most_common(LISTED)]
+    yield f"{claims}: {found.totals.supported_percent:.1f}% supported or accepted"
+    for name, counts in sums.items():
+        largest = [f"{key} {n:,}" for key, n in counts.most_common(LISTED)]
         if len(counts) > LISTED:
             largest.append(f"{len(counts) - LISTED:,} more")
         if largest:
-            yield f"  {title:<10} {' · '.join(largest)}"
+            yield f"  {name:<8} {' · '.join(largest)}"

@@ -1,6 +1,7 @@
 """Lists the claims of summaries for an audit, the worst first, and counts them."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 from typing import Any
@@ -23,24 +24,35 @@ PAGE_SIZE = 500
 
 @dataclass(frozen=True, slots=True)
 class AuditTotals:
-    """How many claims there are, and how many of them were judged."""
+    """How many claims there are."""
 
-    total: int
-    judged: int
-    groups: Counter[ClaimGroup]
-    """The numbers of claims in each group, judged or not, and so on."""
-    kinds: Counter[str]
-    models: Counter[str]
-    rulings: Counter[Ruling]
-    levels: Counter[str]
-    projects: Counter[str]
-    periods: Counter[str]
-    supported: int
-    """The claims that are supported and were not rejected, or that were accepted."""
+    counts: Sequence[ClaimCount]
+
+    def sum_by(self, name: str) -> Counter[Any]:
+        """Return the claims by a field of ``ClaimCount``, if it is set."""
+        totals = Counter[Any]()
+        for row in self.counts:
+            if (value := getattr(row, name)) not in ("", None):
+                totals[value] += row.count
+        return totals
 
     @property
-    def left(self) -> int:
-        return self.total - self.judged
+    def total(self) -> int:
+        return sum(row.count for row in self.counts)
+
+    @property
+    def judged(self) -> int:
+        return self.sum_by("ruling").total()
+
+    @property
+    def supported(self) -> int:
+        """The claims that are supported, unless rejected, or that were accepted."""
+        good = ClaimGroup.BY_MODEL, ClaimGroup.FACT
+        return sum(
+            row.count
+            for row in self.counts
+            if (row.ruling or row.group in good) and row.ruling is not Ruling.REJECTED
+        )
 
     @property
     def supported_percent(self) -> float:
@@ -100,33 +112,7 @@ def list_claims(query: AuditQuery, *, offset: int = 0) -> list[ClaimRow]:
 
 def count_claims(query: AuditQuery) -> AuditTotals:
     with database.connection():
-        counts = store_audit.count_claims(query)
-
-    def sum_by(name: str) -> Counter[Any]:
-        totals = Counter[Any]()
-        for row in counts:
-            totals[getattr(row, name)] += row.count
-        return Counter({key: n for key, n in totals.items() if key not in ("", None)})
-
-    rulings = sum_by("ruling")
-    return AuditTotals(
-        total=sum(row.count for row in counts),
-        judged=sum(rulings.values()),
-        groups=sum_by("group"),
-        kinds=sum_by("kind"),
-        models=sum_by("model"),
-        rulings=rulings,
-        levels=sum_by("level"),
-        projects=sum_by("project"),
-        periods=sum_by("period"),
-        supported=sum(row.count for row in counts if _is_supported(row)),
-    )
-
-
-def _is_supported(row: ClaimCount) -> bool:
-    if row.ruling is None:
-        return row.group in (ClaimGroup.BY_MODEL, ClaimGroup.FACT)
-    return row.ruling is not Ruling.REJECTED
+        return AuditTotals(store_audit.count_claims(query))
 
 
 def read_claim(row: ClaimRow) -> ClaimDetails | None:

@@ -52,10 +52,6 @@ class IntegrityReport:
     """What is not indexed yet: nodes, sessions and events."""
     damages: Sequence[Damage]
 
-    @property
-    def resolved_percent(self) -> float:
-        return 100 * self.resolved / self.lines if self.lines else 100.0
-
 
 @dataclass(frozen=True, slots=True)
 class Audit:

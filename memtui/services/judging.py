@@ -239,4 +239,7 @@ def _request_updates(node_id: str, now: datetime) -> None:
     # The name, state and outcome of its session are decided again, and what has changed
     # is rolled up.
     segments.request_summaries([node_id])
-    queues.add_nodes([node_id], to_ms(now))
+    # Other segments of the session may say the same.
+    number = segments.get_sessions([node_id]).get(node_id)
+    names = [node_id] if number is None else segments.list_ids(number)
+    queues.add_nodes(names, to_ms(now))

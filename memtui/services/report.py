@@ -232,7 +232,7 @@ def _list_bullets(row: PeriodWork) -> Iterator[Bullet]:
 
 def describe_totals(sessions: int, totals: AuditTotals) -> str:
     """Return the totals at the end of a report: those of ``memtui audit``."""
-    groups = totals.groups
+    groups = totals.sum_by("group")
     return (
         f"{plural(sessions, 'session')} · {plural(totals.total, 'claim')}:"
         f" {totals.supported:,} ✓ supported, {groups[ClaimGroup.WEAK]:,} weak,"

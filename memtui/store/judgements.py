@@ -8,6 +8,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from memtui.model.calendar import TocLevel
@@ -178,13 +179,24 @@ def judge_nodes(nodes: Sequence[TocNode], *, with_kept: bool) -> list[TocNode]:
     if is_empty():
         return list(nodes)
     subjects = find_subjects([node.node_id for node in nodes])
-    by_subject = read(set(subjects.values()))
-    return [
-        _judge_node(node, by_text, with_kept=with_kept)
-        if (by_text := by_subject.get(subjects[node.node_id]))
-        else node
+    # A pinned day may say what came of sessions although that was rejected.
+    of_works = {
+        node.node_id: [
+            f"{agent}:{bullet.session_id}"
+            for agent in node.agents
+            for bullet in node.bullets
+            if bullet.kind is BulletKind.WORK
+        ]
         for node in nodes
-    ]
+    }
+    by_subject = read({*subjects.values(), *chain.from_iterable(of_works.values())})
+    judged = []
+    for node in nodes:
+        by_text: dict[tuple[str, str], Judgement] = {}
+        for subject in (*of_works[node.node_id], subjects[node.node_id]):
+            by_text.update(by_subject.get(subject, {}))
+        judged.append(_judge_node(node, by_text, with_kept=with_kept))
+    return judged
 
 
 def _judge_node(node: TocNode, by_text: ByText, *, with_kept: bool) -> TocNode:
@@ -231,6 +243,9 @@ def judge_lines(bullets: Iterable[Bullet], by_text: ByText) -> list[Bullet]:
 _JOINED = frozenset((BulletKind.COMMIT, BulletKind.PULL_REQUEST))
 """Kinds of which a segment has all in one line."""
 
+_OUTCOME_CHARS = 20
+"""So much of an outcome is in the line about its session, if any of it."""
+
 _PARTLY_REJECTED = Judgement(
     Claim("", "", ""), Ruling.REJECTED, reason="a part of it was rejected"
 )
@@ -238,6 +253,14 @@ _PARTLY_REJECTED = Judgement(
 
 def _is_part_hidden(bullet: Bullet, by_text: ByText) -> bool:
     """Return whether a line names something that was rejected by itself."""
+    if bullet.kind is BulletKind.WORK:
+        return any(
+            judgement.ruling in HIDING
+            and kind == BulletKind.OUTCOME
+            and _session_id(judgement) == bullet.session_id
+            and f" — {text[:_OUTCOME_CHARS]}" in bullet.text
+            for (kind, text), judgement in by_text.items()
+        )
     return bullet.kind in _JOINED and any(
         by_text[bullet.kind, part].ruling in HIDING
         for part in bullet.text.split("; ")

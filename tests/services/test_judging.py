@@ -106,6 +106,15 @@ def test_rejected_outcome_is_shown_nowhere(full_workspace: Workspace) -> None:
     assert any(OUTCOME in snippet for snippet in list_snippets(workspace))
 
 
+def test_rejected_outcome_is_in_no_pinned_day(full_workspace: Workspace) -> None:
+    versions.pin(DAY, None, full_workspace.zone, NOW)
+    judge(full_workspace, OUTCOME, Ruling.REJECTED)
+    node = browse.get_node(DAY)
+    assert node is not None and node.is_pinned
+    assert OUTCOME not in texts_of_parents()
+    assert any(OUTCOME in bullet.text for bullet in node.withheld)
+
+
 def test_rejecting_a_line_makes_only_its_ancestors_again(
     full_workspace: Workspace,
 ) -> None:

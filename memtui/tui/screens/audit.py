@@ -121,7 +121,7 @@ def describe_totals(totals: AuditTotals) -> str:
     """Return how much of an audit is done: "23 of 140 judged · ✓ 88 · ~ 31 · ✗ 21"."""
     if not totals.total:
         return ""
-    groups = totals.groups
+    groups = totals.sum_by("group")
     withheld = groups[ClaimGroup.WITHHELD] + groups[ClaimGroup.REJECTED_VERSION]
     supported = groups[ClaimGroup.BY_MODEL] + groups[ClaimGroup.FACT]
     counts = (
@@ -554,15 +554,15 @@ class ClaimFilterScreen(Dialog[AuditQuery]):
         everything = AuditQuery(query.scope)
         self._choices = [(everything, f"all {plural(totals.total, 'claim')}")]
         for group, label in GROUPS.items():
-            if count := totals.groups[group]:
+            if count := totals.sum_by("group")[group]:
                 narrowed = replace(everything, groups=frozenset([group]))
                 self._choices.append((narrowed, f"{label}  {count:,}"))
-        for kind, count in totals.kinds.most_common():
+        for kind, count in totals.sum_by("kind").most_common():
             label = kind or "lines about periods"
             if kind:
                 narrowed = replace(everything, kind=kind)
                 self._choices.append((narrowed, f"kind: {label}  {count:,}"))
-        for model, count in totals.models.most_common():
+        for model, count in totals.sum_by("model").most_common():
             narrowed = replace(everything, model=model)
             self._choices.append((narrowed, f"model: {model}  {count:,}"))
 
