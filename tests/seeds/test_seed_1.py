@@ -410,7 +410,7 @@ def test_s1_24_the_latest_version_is_the_one_that_is_shown(
     with database.connection():
         latest = VersionRow.get_by_id(NodeRow.get_by_id(day).latest_id)
     assert (latest.node_id, latest.version) == (day, 2)
-    # A rejected version is kept, and not node.
+    # A rejected version is kept, and not shown.
     assert add_model_version(day, "Lies", rejected="it lies").version == 3
     node = browse.get_node(day)
     assert node is not None and node.headline == "Tokens are refreshed"
