@@ -44,8 +44,6 @@ def open_at(path: Path, *, time_zone: str = "UTC") -> None:
         )
         with database.connection():
             is_new = schema.open_schema(time_zone)
-            if not is_new:
-                schema.drop_unused()
             for suffix in ("-wal", "-shm"):
                 if (beside := path.with_name(f"{path.name}{suffix}")).exists():
                     beside.chmod(files.PRIVATE)

@@ -82,23 +82,6 @@ def open_schema(time_zone: str) -> bool:
     return False
 
 
-_UNUSED = (
-    ("segments", "terms"),
-    ("sessions", "first_prompt"),
-    ("sessions", "first_prompt_ms"),
-)
-
-
-def drop_unused() -> None:
-    """Drop what drafts of this schema stored, and nothing reads any more."""
-    sql = "SELECT 1 FROM pragma_table_info(?) WHERE name = ?"
-    if columns := [column for column in _UNUSED if fetch_value(sql, *column)]:
-        with transaction():
-            execute("DROP TABLE IF EXISTS terms")
-            for table, column in columns:
-                execute(f"ALTER TABLE {table} DROP COLUMN {column}")
-
-
 def read_version() -> int:
     """Return the schema version of the open store; 0 for a file without one."""
     if not fetch_value("SELECT 1 FROM sqlite_master WHERE name = 'meta'"):
