@@ -39,6 +39,8 @@ GROUPS = {
         Subcommand("expand", "read", "print the events behind a bullet"),
         Subcommand("sessions", "read", "list sessions with outcomes, the latest first"),
         Subcommand("session", "read", "print the card of a session and its messages"),
+        Subcommand("open", "read", "list what sessions left open, the latest first"),
+        Subcommand("decisions", "read", "list what was decided, the latest first"),
         Subcommand("report", "report", "report what was done in a period"),
         Subcommand("handover", "report", "print a context pack for another agent"),
         Subcommand("stats", "read", "print how much is stored"),

@@ -142,6 +142,7 @@ COMMANDS = {
     "list_sessions": "sessions",
     "list_messages": "session",
     "get_session_meta": "session",
+    "list_points": "open",
     "search_memory": "search",
 }
 """Tools that are commands of their own; the others are called with ``memtui call``."""

@@ -1,5 +1,6 @@
 """The commands that read: ``toc``, ``show``, ``expand``, ``sessions``, ``session``,
-``ask``, ``search`` and ``stats``; and ``call``, for any tool. Tools answer them."""
+``open``, ``decisions``, ``ask``, ``search`` and ``stats``; and ``call``, for any tool.
+Tools answer them."""
 
 from argparse import Namespace
 from collections.abc import Sequence
@@ -23,12 +24,15 @@ from memtui.model.filters import Filters, Scope
 from memtui.model.nodes import Bullet
 from memtui.services import browse, status, usage, versions
 from memtui.text import date_format
-from memtui.tools import formatting, sessions, table, toc
+from memtui.tools import formatting, points, sessions, table, toc
 from memtui.tools.formatting import LineWriter
 from memtui.tools.replies import Item, Reply
 from memtui.workspace import Workspace
 
-SCOPED = ("toc", "show", "sessions", "usage", "ask", "search")
+POINTS = {"open": "open", "decisions": "decided"}
+"""The commands that list points, and the kind of these."""
+
+SCOPED = ("toc", "show", "sessions", *POINTS, "usage", "ask", "search")
 """The commands that can be narrowed to an agent or a project."""
 
 
@@ -47,8 +51,8 @@ def add_options(parser: Parser, command: str) -> None:
         parser.add_argument("grip_id", metavar="GRIP_ID", help=help_text)
         for side in ("before", "after"):
             add_number(parser, f"--{side}", 3, f"events {side} it (default 3)")
-    elif command == "sessions":
-        add_paging(parser, "sessions")
+    elif command == "sessions" or command in POINTS:
+        add_paging(parser, "lines" if command in POINTS else "sessions")
     elif command == "session":
         help_text = "its id, or the beginning of it"
         parser.add_argument("session", metavar="[AGENT:]ID", help=help_text)
@@ -111,6 +115,9 @@ def _reply(workspace: Workspace, args: Namespace) -> Reply:
         return sessions.list_sessions(
             workspace, scope=scope, offset=args.offset, limit=args.limit
         )
+    if args.command in POINTS:
+        kind, page = POINTS[args.command], {"offset": args.offset, "limit": args.limit}
+        return points.list_points(workspace, kind=kind, scope=scope, **page)
     if args.command == "show":
         if args.number is None:
             return toc.get_node(workspace, args.node_id, scope)

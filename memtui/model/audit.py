@@ -45,6 +45,17 @@ class AuditQuery:
 
 
 @dataclass(frozen=True, slots=True)
+class Later:
+    """Where a later session finished what was left open."""
+
+    session: str
+    """As ``agent:id``."""
+    session_name: str
+    event_id: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class ClaimRow:
     """A claim in a list."""
 
@@ -63,6 +74,12 @@ class ClaimRow:
     """The wording of a correction; else ""."""
     session_name: str = ""
     """The name of the session, if it is about a whole one."""
+    project: str = ""
+    event_id: str = ""
+    """The event that shows it, if it is known."""
+    later: Later | None = None
+    earlier: tuple["ClaimRow", ...] = ()
+    """The same in earlier sessions: what is said of it is said of them."""
 
     @property
     def is_judged(self) -> bool:

@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
 
-from memtui.model.work import Line
+from memtui.model.work import Line, OpenEnd
 
 _ABSOLUTE = re.compile(r"/.|[A-Za-z]:/.")
 """The beginning of an absolute path."""
@@ -95,7 +95,7 @@ class SessionWork:
     name: str = ""
     state: WorkState | None = None
     outcome: str = ""
-    left_open: tuple[Line, ...] = ()
+    left_open: tuple[OpenEnd, ...] = ()
     name_event_id: str = ""
     """The event that the name was taken from; "" if a model or a person gave it."""
     outcome_event_id: str = ""

@@ -21,12 +21,32 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """An unfinished item of the agent's to-do list."""
+    """An item of the agent's to-do list."""
 
     text: str
     event_id: str
     number: str = ""
     """Its number, if calls change one item; "" if they write the whole list."""
+
+
+class OpenEndKind(StrEnum):
+    """What a session can leave open."""
+
+    PROMPT = "prompt"
+    """A message of the user that was not answered, or only in part."""
+    TESTS = "tests"
+    TASK = "task"
+
+
+@dataclass(frozen=True, slots=True)
+class OpenEnd(Line):
+    """What was left to do at the end of a session."""
+
+    kind: str = ""
+    """An ``OpenEndKind``."""
+    subject: str = ""
+    """What would settle it later: the prompt, the command of the tests, or the task;
+    "" if a later session cannot be compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,13 +142,14 @@ class Facts:
     failed_commands: tuple[Line, ...] = ()
     open_tasks: tuple[Task, ...] | None = None
     """The unfinished items of the agent's last to-do list; None if it made none."""
-    closed_tasks: tuple[str, ...] = ()
-    """The numbers of finished items; earlier parts may have added them to the list."""
+    done_tasks: tuple[Task, ...] = ()
+    """The items that were finished, each with the call that first says so. Those of
+    which only an earlier part has the text have a number alone."""
     end: EndKind = EndKind.NOTHING
     end_event_id: str = ""
     """The event that ``end`` describes."""
     end_text: str = ""
-    """The closing question, or the beginning of the message that nobody answered."""
+    """The beginning of the message that nobody answered, or of the unfinished call."""
 
 
 def join_facts(parts: Iterable[Facts]) -> Facts:
@@ -166,7 +187,7 @@ def join_facts(parts: Iterable[Facts]) -> Facts:
         files=_join(part.files for part in parts),
         failed_commands=_join(part.failed_commands for part in parts),
         open_tasks=open_tasks,
-        closed_tasks=_join(part.closed_tasks for part in parts),
+        done_tasks=_join(part.done_tasks for part in parts),
         end=end.end,
         end_event_id=end.end_event_id,
         end_text=end.end_text,
@@ -185,9 +206,9 @@ def _join_tasks(
 ) -> tuple[Task, ...] | None:
     """Join lists of open tasks: a list that is written whole replaces the last one."""
     after = part.open_tasks
-    has_numbers = part.closed_tasks or any(task.number for task in after or ())
+    closed = {task.number for task in part.done_tasks if task.number}
+    has_numbers = closed or any(task.number for task in after or ())
     if before is None or not has_numbers:
         return before if after is None else after
-    closed = set(part.closed_tasks)
     remaining = (task for task in before if task.number and task.number not in closed)
     return (*remaining, *(after or ()))

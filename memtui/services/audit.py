@@ -104,10 +104,12 @@ def _session_name(name: str) -> str:
     return name.removeprefix(DAY_SESSION_PREFIX).partition(":")[2].replace("/", ":", 1)
 
 
-def list_claims(query: AuditQuery, *, offset: int = 0) -> list[ClaimRow]:
+def list_claims(
+    query: AuditQuery, *, offset: int = 0, limit: int = PAGE_SIZE
+) -> list[ClaimRow]:
     """Return a page of claims: those without a judgement first, the worst first."""
     with database.connection():
-        return store_audit.list_claims(query, PAGE_SIZE, offset)
+        return store_audit.list_claims(query, limit, offset)
 
 
 def count_claims(query: AuditQuery) -> AuditTotals:

@@ -22,6 +22,7 @@ from memtui.model.work import (
     Facts,
     FileChange,
     Line,
+    OpenEnd,
     PullRequest,
     Request,
     Task,
@@ -60,7 +61,7 @@ def facts_from_json(stored: str) -> Facts:
         files=read("files", FileChange),
         failed_commands=read("failed_commands", Line),
         open_tasks=read("open_tasks", Task) if "open_tasks" in fields else None,
-        closed_tasks=tuple(fields.get("closed_tasks", ())),
+        done_tasks=read("done_tasks", Task),
         end=EndKind(fields.get("end", EndKind.NOTHING)),
         end_event_id=fields.get("end_event_id", ""),
         end_text=fields.get("end_text", ""),
@@ -149,7 +150,7 @@ def work_from_row(
         name=own_name or name,
         state=WorkState(state) if state in list(WorkState) else None,
         outcome=outcome,
-        left_open=tuple(Line(**values) for values in fields.pop("left_open", ())),
+        left_open=tuple(OpenEnd(**values) for values in fields.pop("left_open", ())),
         **fields,
     )
 

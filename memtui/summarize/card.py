@@ -16,14 +16,21 @@ from memtui.model.nodes import (
     Summary,
 )
 from memtui.model.sessions import SessionWork, WorkState
-from memtui.model.work import Commit, EndKind, Facts, Line, TestRun
+from memtui.model.work import (
+    Commit,
+    EndKind,
+    Facts,
+    Line,
+    OpenEnd,
+    OpenEndKind,
+    TestRun,
+)
 from memtui.text.plain import plain_lines, shorten, shorten_addresses
 
-IDENTITY = "extractive-15"
+IDENTITY = "extractive-16"
 """The name and the version of the rules; another version makes new summaries."""
 
 OUTCOME_CHARS = 200
-MAX_LEFT_OPEN = 4
 MAX_FILES = 4
 MAX_COMMITS = 6
 MAX_FAILED = 3
@@ -37,6 +44,9 @@ CONTINUED = " (continued)"
 
 MIN_SHARE = 0.1
 """A request with this share of a session's events can name it."""
+
+MIN_PROMPT_CHARS = 20
+"""A shorter prompt ("continue") can mean other work when it is repeated."""
 
 MIN_LINE_CHARS = 20
 """A shorter first line of a request does not name work without the next one."""
@@ -170,17 +180,18 @@ def find_state(facts: Facts) -> tuple[WorkState, str]:
     push = max(_last_id(facts.pushes), _last_id(facts.pull_requests))
     change = max(commit, _last_id(facts.files))
     request = _last_id(facts.requests)
+    published = max(commit, push, merge)
     failed = _find_failed_run(facts)
     if end is EndKind.REQUEST:
         return WorkState.OPEN, end_id
     if end is EndKind.ERROR:
         has_work = facts.reply or change
         return WorkState.OPEN if has_work else WorkState.FAILED, end_id
-    if end is EndKind.INTERRUPTED and request > max(commit, push, merge):
+    if end is EndKind.INTERRUPTED and request > published:
         return WorkState.ABANDONED, end_id
-    if end is EndKind.CALL and end_id > max(commit, push, merge):
+    if end is EndKind.CALL and end_id > published:
         return WorkState.OPEN, end_id
-    if failed and failed.event_id > max(commit, push, merge):
+    if failed:
         state = WorkState.OPEN if end is EndKind.QUESTION else WorkState.FAILED
         return state, failed.event_id
     if merge and merge >= commit:
@@ -200,26 +211,38 @@ def _last_id(items: Sequence[object]) -> str:
 
 
 def _find_failed_run(facts: Facts) -> TestRun | None:
-    """Return the last test run if tests failed in it."""
+    """Return the last test run if tests failed in it, and nothing was published
+    afterwards."""
     run = facts.test_runs[-1] if facts.test_runs else None
-    return run if run and run.failed else None
+    published = (facts.commits, facts.pushes, facts.pull_requests, facts.merges)
+    is_last = run and run.event_id > max(map(_last_id, published))
+    return run if run and run.failed and is_last else None
 
 
-def find_left_open(facts: Facts) -> list[Line]:
-    """Return what calls and the end of a session show to be unfinished."""
-    lines: list[Line] = []
-    if facts.end in (EndKind.REQUEST, EndKind.QUESTION) and facts.end_text:
-        text = shorten(f"Not answered: {facts.end_text}", BULLET_CHARS)
-        lines.append(Line(text, facts.end_event_id))
-    lines += _find_unfinished(facts)
+def find_left_open(facts: Facts) -> list[OpenEnd]:
+    """Return what calls and the end of a session show to be unfinished.
+
+    The agent's closing question is not: most offer something after the work is done.
+    """
+    lines: list[OpenEnd] = []
+
+    def add(text: str, event_id: str, kind: OpenEndKind, subject: str) -> None:
+        line = OpenEnd(shorten(text, BULLET_CHARS), event_id, kind, subject)
+        lines.append(line)
+
+    prompt = facts.requests[-1].text if facts.requests else ""
+    if len(prompt) < MIN_PROMPT_CHARS or prompt.endswith("…"):  # Or it was cut.
+        prompt = ""
+    if facts.end is EndKind.REQUEST and facts.end_text:
+        text = f"Not answered: {facts.end_text}"
+        add(text, facts.end_event_id, OpenEndKind.PROMPT, prompt)
+    for line in _find_unfinished(facts):
+        add(line.text, line.event_id, OpenEndKind.PROMPT, prompt)
     if run := _find_failed_run(facts):
-        lines.append(Line(f"Tests: {describe_run(run)}", run.event_id))
+        text = f"Tests: {describe_run(run)}"
+        add(text, run.event_id, OpenEndKind.TESTS, run.command)
     for task in facts.open_tasks or ():
-        lines.append(Line(shorten(task.text, BULLET_CHARS), task.event_id))
-    if len(lines) > MAX_LEFT_OPEN:
-        more = len(lines) - MAX_LEFT_OPEN + 1
-        last = lines[MAX_LEFT_OPEN - 1]
-        lines = [*lines[: MAX_LEFT_OPEN - 1], Line(f"{more} more", last.event_id)]
+        add(task.text, task.event_id, OpenEndKind.TASK, task.text)
     return lines
 
 

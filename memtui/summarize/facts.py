@@ -78,7 +78,8 @@ class _FactsReader:
         self._failed: list[Line] = []
         self._tasks: dict[str, Task] | None = None
         """The open items of the to-do list, by their numbers or texts."""
-        self._closed_tasks: list[str] = []
+        self._done_tasks: dict[str, Task] = {}
+        """The finished items, by their numbers or texts."""
         self._end = EndKind.NOTHING
         self._end_event: Event | None = None
         self._running: dict[str, list[SimpleCommand]] = {}
@@ -110,7 +111,7 @@ class _FactsReader:
             files=tuple(self._files),
             failed_commands=tuple(self._failed),
             open_tasks=None if self._tasks is None else tuple(self._tasks.values()),
-            closed_tasks=tuple(self._closed_tasks),
+            done_tasks=tuple(self._done_tasks.values()),
             end=self._end,
             end_event_id=last.event_id if last else "",
             end_text=self._end_text(last),
@@ -119,8 +120,6 @@ class _FactsReader:
     def _end_text(self, last: Event | None) -> str:
         if last and self._end is EndKind.CALL and last.is_unfinished:
             return shorten(last.text.partition("\n")[0], REPLY_CHARS)
-        if last and self._end is EndKind.QUESTION:
-            return find_question(last.text)
         if last and self._end is EndKind.REQUEST:
             return plain_beginning(last.text, REPLY_CHARS)
         return ""
@@ -335,14 +334,21 @@ class _FactsReader:
             if str(given.get("status")) in _CLOSED:
                 closed = str(given["taskId"])
                 self._tasks = self._tasks or {}
-                self._tasks.pop(closed, None)
-                self._closed_tasks.append(closed)
+                opened = self._tasks.pop(closed, None)
+                text = opened.text if opened else ""
+                done = Task(text, event.event_id, closed)
+                self._done_tasks.setdefault(closed, done)
         else:
             lists = (given.get(name) for name in ("todos", "plan", "todoList"))
             items = next((items for items in lists if isinstance(items, list)), None)
             if items is not None:
-                texts = filter(None, map(_find_open_item, items))
-                self._tasks = {text: Task(text, event.event_id) for text in texts}
+                self._tasks = {}
+                for text, is_done in filter(None, map(_read_item, items)):
+                    task = Task(text, event.event_id)
+                    if is_done:
+                        self._done_tasks.setdefault(text, task)
+                    else:
+                        self._tasks[text] = task
 
 
 _NOT_RUN = re.compile(
@@ -799,12 +805,13 @@ _CLOSED = word_set("completed complete done cancelled canceled deleted")
 _ITEM_TEXTS = ("content", "step", "description", "title", "text")
 
 
-def _find_open_item(item: object) -> str:
-    """Return the text of an unfinished item of a to-do list; else ""."""
-    if not isinstance(item, dict) or str(item.get("status")) in _CLOSED:
-        return ""
+def _read_item(item: object) -> tuple[str, bool] | None:
+    """Return the text of an item of a to-do list, and whether it is finished."""
+    if not isinstance(item, dict):
+        return None
     texts = (item[name] for name in _ITEM_TEXTS if isinstance(item.get(name), str))
-    return next(texts, "").strip()
+    text = next(texts, "").strip()
+    return (text, str(item.get("status")) in _CLOSED) if text else None
 
 
 # Messages
@@ -832,13 +839,6 @@ def _find_end(event: Event) -> EndKind | None:
     if kind in _ERROR_KINDS:
         return EndKind.ERROR
     return EndKind.INTERRUPTED if kind == "interruption" else None
-
-
-def find_question(text: str) -> str:
-    """Return the sentence with which a message ends, without markup."""
-    *_, last = ["", *plain_lines(text[-ENDING_CHARS:])]
-    start = max(last.rfind(mark, 0, len(last) - 1) for mark in (". ", "! ", "? ", "。"))
-    return shorten(last[start + 1 :].strip(), REPLY_CHARS)
 
 
 def _first_lines(text: str) -> Iterator[str]:

@@ -8,7 +8,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING
 
 from memtui.model import citations
 from memtui.model.calendar import TocLevel
@@ -18,7 +17,6 @@ from memtui.model.filters import ALL, Scope
 from memtui.model.hit import Hit, HitKind, score_band
 from memtui.model.nodes import (
     Bullet,
-    BulletKind,
     NodeStatus,
     TocEntry,
     TocNode,
@@ -29,9 +27,6 @@ from memtui.search import snippets
 from memtui.services import browse, versions
 from memtui.text import date_format
 from memtui.tools.replies import Item, cut, shorten_texts
-
-if TYPE_CHECKING:
-    from memtui.services.sessions import SessionDetails
 
 CONTEXT_CHARS = 160
 """The maximum length of each message around a hit."""
@@ -185,27 +180,6 @@ def quotes(hits: Sequence[Hit], *, is_recent: bool = False) -> list[Item]:
         items.append(item)
         segments.add(segment)
         sessions.add(session)
-    return items
-
-
-def left_open(details: "SessionDetails") -> list[Item]:
-    session, work = details.session, details.session.work
-    items: list[Item] = []
-    for bullet in details.card:
-        if bullet.kind is not BulletKind.LEFT_OPEN:
-            continue
-        about: Item = {"session_name": work.name, "state": work.state or ""}
-        items.append(
-            {
-                "id": citations.cite(next(iter(bullet.grip_ids), "")),
-                **score(0.0, is_recent=True),
-                "at": date_format.iso_utc(session.updated_at),
-                "session": session.full_name,
-                **({"is_same_session": True} if items else about),
-                "snippet": bullet.labelled,
-                **verdict(bullet),
-            }
-        )
     return items
 
 

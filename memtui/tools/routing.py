@@ -2,7 +2,7 @@
 
 A question that names a time is answered by the nodes of that time, one that names
 something by what matches its words, one that names both by what matches within the
-time, one about what is left open by the latest sessions, and any other by the years.
+time, one about what is left open by a list of that, and any other by the years.
 """
 
 import re
@@ -12,6 +12,8 @@ from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING
 
+from memtui.model import citations
+from memtui.model.audit import ClaimRow
 from memtui.model.filters import ALL, EVERYTHING, Scope
 from memtui.model.hit import Hits, score_band
 from memtui.model.nodes import TocEntry
@@ -23,8 +25,8 @@ from memtui.search.query import (
     restrict_to_periods,
 )
 from memtui.search.quotes import QuoteResult
-from memtui.services import browse, sessions
-from memtui.text import analyzer
+from memtui.services import browse, points
+from memtui.text import analyzer, date_format
 from memtui.tools import formatting
 from memtui.tools.formatting import LineWriter
 from memtui.tools.replies import Item, Reply
@@ -52,7 +54,7 @@ class Strategy(StrEnum):
     YEARS = "years"
     """By the years, to be read from the top."""
     LEFT_OPEN = "left open"
-    """By what the latest sessions left open."""
+    """By what sessions left open."""
 
 
 TIME_SCORE = 0.9
@@ -168,14 +170,11 @@ _OPEN_WORDS = re.compile(
 
 _NAME = re.compile(r"[\w.\-]*\w")
 
-OPEN_SESSIONS = 50
-"""The number of latest sessions that are searched for what they left open."""
-
 
 def _list_left_open(
     workspace: "Workspace", question: str, scope: Scope, limit: int
 ) -> Reply:
-    """List what the latest sessions left open.
+    """List what sessions left open, and no later one finished.
 
     A project, a time and a topic that the question names are respected.
     """
@@ -192,32 +191,36 @@ def _list_left_open(
     topic = [w for w in parsed.words if w.is_specific and not w.matches(project)]
     items: list[Item] = []
     items_about_topic: list[Item] = []
-    page = sessions.list_sessions(
-        agent=scope.agent, project=scope.project, limit=OPEN_SESSIONS
-    )
-    for session in page.sessions:
-        if dated.periods and not dated.covers(session.updated_at):
+    for row in points.list_left_open(scope):
+        is_then = not dated.periods or dated.covers(row.at)
+        if row.later or not is_then:
             continue
-        details = sessions.get_details(session.agent, session.session_id)
-        points = formatting.left_open(details)
-        texts = [session.work.name, *(point["snippet"] for point in points)]
-        terms = {*analyzer.terms("\n".join(texts))}
-        items += points
+        items.append(_describe_open(row))
+        terms = {*analyzer.terms(f"{row.session_name}\n{row.text}")}
         if any(word.matches(terms) for word in topic):
-            items_about_topic += points
+            items_about_topic.append(items[-1])
     is_elsewhere = bool(topic and items and not items_about_topic)
     items = items_about_topic or items
     not_found = f"In none of them: {', '.join(word.text for word in topic)}."
     of = f" of {scope}" if scope.is_narrow else ""
     time = "; ".join(period.label for period in dated.periods)
-    why = f"It asks what the latest sessions{of} left open{time and f' ({time})'}."
+    why = f"It asks what sessions{of} left open{time and f' ({time})'}."
     notes = [*unknown_notes, *([not_found] if is_elsewhere else [])]
     if not (notes or items):
-        then = " then" if time else ""
-        count = min(OPEN_SESSIONS, page.total)
-        notes = [f"The latest {count} sessions{of} left nothing open{then}."]
+        notes = [f"Nothing was left open{of}{' then' if time else ''}."]
     score = MISS_SCORE if is_elsewhere or not items else TIME_SCORE
     return _reply(workspace, Strategy.LEFT_OPEN, why, score, items[:limit], notes)
+
+
+def _describe_open(row: ClaimRow) -> Item:
+    return {
+        "id": citations.cite_event(row.event_id),
+        **formatting.score(0.0, is_recent=True),
+        "at": date_format.iso_utc(row.at),
+        "session": row.node_id,
+        "session_name": row.session_name,
+        "snippet": f"{row.kind}: {row.text}",
+    }
 
 
 def choose_strategy(parsed: Query) -> tuple[Strategy, str]:

@@ -239,6 +239,7 @@ PARAMETERS: Final = {
         Parameter("ruling", choices=("accepted", "rejected", "corrected", "undone")),
         Parameter("words", "what the line should say", max_chars=1_000),
         Parameter("reason", "why", max_chars=1_000),
+        Parameter("kind", "default: open", choices=("open", "decided")),
         Parameter("jobs", "default: all", "array", choices=(*Job, ALL_JOBS)),
         Parameter(
             "max_tokens",
@@ -357,6 +358,11 @@ TOOLS: Final = (
     _tool(
         "sessions.get_session_meta(session!)",
         "Get what was asked, decided, done and left open in one session.",
+    ),
+    _tool(
+        "points.list_points(kind project agent offset=0 limit=20)",
+        "List what past sessions left open and no later one finished, or what was"
+        " decided, latest first.",
     ),
     _tool(
         "changes.scheduler_status()",

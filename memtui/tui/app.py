@@ -72,6 +72,7 @@ class MemtuiApp(App[str | MemtuiError], workers.Loader):
         "show_hooks",
         "show_skipped",
         "show_audit",
+        "show_points",
         "show_calendar",
         "show_settings",
         "show_jobs",
@@ -332,6 +333,12 @@ class MemtuiApp(App[str | MemtuiError], workers.Loader):
             screen = self.screen
             name = screen.page_id if isinstance(screen, SessionActions) else ""
             self.show_screen(AuditScreen(name, self.scope))
+
+    def action_show_points(self) -> None:
+        from memtui.tui.screens.points import PointsScreen
+
+        if self._can_show(PointsScreen):
+            self.show_screen(PointsScreen(self.scope))
 
     def action_show_settings(self) -> None:
         from memtui.tui.screens.settings import SettingsScreen

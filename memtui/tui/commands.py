@@ -60,7 +60,8 @@ PERIODS = "in the contents and the calendar (c)"
 PAGES = "on any session and in the contents"
 LISTS = "in the sessions (s), a session or the settings (,)"
 LIST, JOBS, SKIPPED = "in the sessions (s)", "in the jobs (w)", "in skipped input (Q)"
-AUDIT = "in the audit (A)"
+AUDIT, POINTS = "in the audit (A)", "in what is left open (L)"
+JUDGING = f"{AUDIT} and {POINTS}"
 HOOKS, IMPORT = "in the hooks (H)", "in the import (i)"
 
 FINDING = (
@@ -93,6 +94,12 @@ FINDING = (
         "Judge the claims of this page and of all below it, the worst first.",
         label="audit",
         in_footer=True,
+    ),
+    Command(
+        "show_points",
+        "L",
+        "List what sessions left open; L again lists what was decided.",
+        label="left open",
     ),
     Command("find_here", "slash", label="find", where=LISTS),
     Command(
@@ -196,32 +203,39 @@ READING = (
         "Ask a model for a new version, before its scheduled work.",
         where=NODES,
     ),
-    Command("accept", "a", "Say that this claim is right.", where=AUDIT),
+    Command(
+        "mark_done",
+        "d",
+        "Say that this is done; it is listed nowhere any more.",
+        label="done",
+        where=POINTS,
+    ),
+    Command("accept", "a", "Say that this claim is right.", where=JUDGING),
     Command(
         "reject",
         "x",
         "Reject this claim: it is shown nowhere any more; x again gives a reason.",
-        where=AUDIT,
+        where=JUDGING,
     ),
     Command(
         "correct",
         "E",
         "Write what this claim should say; it is marked as yours.",
-        where=AUDIT,
+        where=JUDGING,
     ),
     Command(
         "move_source",
         "m",
         "Choose another message as the source of this claim.",
         label="other source",
-        where=AUDIT,
+        where=JUDGING,
     ),
     Command(
         "undo_judgement",
         "u",
         "Take back what was said of this claim, or the last judgement.",
         label="undo",
-        where=AUDIT,
+        where=JUDGING,
     ),
     Command(
         "filter_claims",

@@ -45,6 +45,7 @@ OPENED: dict[str, Sequence[str]] = {
     "HooksScreen": ("H",),
     "JobsScreen": ("w",),
     "LineScreen": ("A", "E"),
+    "PointsScreen": ("L",),
     "QuarantineScreen": ("Q",),
     "ReaderScreen": ("s", "enter"),
     "RenameScreen": ("T",),
@@ -266,7 +267,11 @@ async def test_idle_key_says_that_it_does_nothing(
     ("key", "places"),
     [
         ("g", "in the contents and the calendar (c)"),
-        ("u", "in the contents and versions or in the audit (A)"),
+        (
+            "u",
+            "in the contents and versions or in the audit (A)"
+            " and in what is left open (L)",
+        ),
         ("slash", "in the sessions (s), a session or the settings (,)"),
     ],
 )

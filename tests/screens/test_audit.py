@@ -11,6 +11,7 @@ from memtui.services import browse
 from memtui.store import database, judgements
 from memtui.tui.app import MemtuiApp
 from memtui.tui.screens.audit import AuditScreen, ClaimFilterScreen, ClaimList
+from memtui.tui.screens.reader import ReaderScreen
 from memtui.tui.widgets.panes import PaneTitle
 from memtui.tui.widgets.source_pane import SourcePane
 from memtui.workspace import Workspace
@@ -131,6 +132,8 @@ async def test_fact_leads_to_what_shows_it(app: MemtuiApp, settle: Settle) -> No
         source = app.screen.query_one(SourcePane)
         (event,) = source.expansion.excerpt_events
         assert event.event_type == "tool_result"
+        await press(pilot, settle, "enter")
+        assert isinstance(app.screen, ReaderScreen)
 
 
 async def test_another_message_becomes_the_source(

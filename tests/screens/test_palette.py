@@ -26,7 +26,7 @@ TWINS = (
     {"retry_all", "accept"},
     {"run_now", "reject"},
     {"show_withheld", "undo_judgement"},
-    {"open_demo", "toggle_card"},
+    {"open_demo", "toggle_card", "mark_done"},
 )
 """Commands that share a key, each in a place of its own."""
 

@@ -184,23 +184,43 @@ def test_the_state_follows_from_facts_and_the_end(
     assert card.find_state(facts) == (state, event_id)
 
 
-def test_tasks_questions_and_failed_tests_are_left_open() -> None:
+def test_tasks_requests_and_failed_tests_are_left_open() -> None:
     facts = ended(
-        EndKind.QUESTION,
-        end_text="Shall I push?",
+        EndKind.REQUEST,
+        end_text="Push it",
         test_runs=(FAILED,),
         open_tasks=tuple(Task(f"Task {number}", "02") for number in range(5)),
     )
-    lines = [line.text for line in card.find_left_open(facts)]
-    assert lines == [
-        "Not answered: Shall I push?",
+    work = card.describe_session(facts)
+    assert [line.text for line in work.left_open] == [
+        "Not answered: Push it",
         "Tests: 36 passed, 2 failed (pytest)",
-        "Task 0",
-        "4 more",
+        *(f"Task {number}" for number in range(5)),
     ]
     assert card.find_left_open(replace(ASKED, open_tasks=())) == []
-    asked = ended(EndKind.REQUEST, end_text="And the tests")
-    assert card.find_left_open(asked) == [Line("Not answered: And the tests", "10")]
+
+
+def test_open_end_says_what_would_settle_it() -> None:
+    def subjects(prompt: str, end: EndKind = EndKind.REQUEST) -> list[str]:
+        facts = ended(end, end_text="text", requests=(Request(prompt, "10", 1),))
+        return [line.subject for line in card.find_left_open(facts)]
+
+    prompt = "Count the seals of the bay"
+    assert subjects(prompt) == subjects(prompt, EndKind.CALL) == [prompt]
+    assert subjects("go on") == subjects(f"{prompt} …") == [""]
+
+
+def test_closing_question_is_not_left_open() -> None:
+    asked = ended(EndKind.QUESTION, end_text="Is there anything else?")
+    assert card.find_left_open(asked) == []
+
+
+def test_tests_that_failed_before_a_push_are_not_left_open() -> None:
+    facts = ended(EndKind.REPLY, test_runs=(FAILED,))
+    (line,) = card.find_left_open(facts)
+    assert line.subject == "pytest"
+    pushed = replace(facts, pushes=(Line("main", "09"),))
+    assert card.find_left_open(pushed) == []
 
 
 # Segments
@@ -295,7 +315,7 @@ def test_a_session_lists_all_kinds_of_lines() -> None:
         ASKED,
         commits=tuple(replace(COMMIT, event_id=f"0{n}") for n in range(8)),
         pull_requests=(PullRequest("Round prices", "07", 12),),
-        test_runs=(FAILED,),
+        test_runs=(replace(FAILED, event_id="08"),),
         files=(EDIT,),
         failed_commands=tuple(
             Line(text, "06") for text in ("npm test", "make", "npm test", "a", "b")

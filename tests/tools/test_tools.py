@@ -1169,11 +1169,8 @@ def test_question_about_open_work_lists_open_points(
 ) -> None:
     store_messages(
         make_message("Add a mutex around the walrus refresh.", 0),
-        make_message(
-            "Added the mutex. Shall I update the walrus docs?",
-            60,
-            role=EventRole.ASSISTANT,
-        ),
+        make_message("Added the mutex.", 60, role=EventRole.ASSISTANT),
+        make_message("Update the walrus docs, too.", 61),
         make_message("Round the totals of the invoices.", 90, session="s2"),
         make_message("Totals are rounded.", 95, role=EventRole.ASSISTANT, session="s2"),
         make_message("Migrate the receipts, too.", 99, session="s2"),
@@ -1184,7 +1181,7 @@ def test_question_about_open_work_lists_open_points(
     reply = routing.route(workspace, "what is left open in the zoo?")
     assert reply.head["way"] == Strategy.LEFT_OPEN
     assert [item["snippet"] for item in reply.items] == [
-        "left open: Not answered: Shall I update the walrus docs?"
+        "left open: Not answered: Update the walrus docs, too."
     ]
     assert len(routing.route(workspace, "which work is unfinished?").items) == 2
     (note,) = routing.route(workspace, "what is left open", scope=Scope("codex")).notes
@@ -1193,7 +1190,7 @@ def test_question_about_open_work_lists_open_points(
     assert receipts["snippet"] == "left open: Not answered: Migrate the receipts, too."
     for question, note in (
         ("what is left open in the aquarium?", "In none of them: aquarium."),
-        ("what was left open in May 2020", "The latest 2 sessions left nothing open"),
+        ("what was left open in May 2020", "Nothing was left open then."),
     ):
         missed = routing.route(workspace, question)
         assert missed.head["band"] == "weak" and note in missed.notes[0]

@@ -74,8 +74,11 @@ class ClaimList(ItemList[ClaimRow]):
     def __init__(self, zone: tzinfo, now: Callable[[], datetime]) -> None:
         super().__init__(id="claims")
         self._zone, self._now = zone, now
+        self._unlabelled: set[str] = {"", BulletKind.OUTCOME}
 
-    def show(self, rows: Sequence[ClaimRow]) -> None:
+    def show(self, rows: Sequence[ClaimRow], kind: str = "") -> None:
+        """List other claims; all are of a kind if one is given."""
+        self._unlabelled = {"", BulletKind.OUTCOME, kind}
         items = {_name(row): row for row in rows}
         options = [Option(self._draw(row), id=name) for name, row in items.items()]
         self.show_items(items, options)
@@ -92,25 +95,32 @@ class ClaimList(ItemList[ClaimRow]):
         rows = list(self.items.values())
         if here is not None:
             below = range(here + 1, len(rows))
-            self.highlighted = next((i for i in below if not rows[i].is_judged), here)
+            is_left = (i for i in below if not (rows[i].is_judged or rows[i].later))
+            self.highlighted = next(is_left, here)
 
     def _draw(self, row: ClaimRow) -> Content:
         mark, style = _MARKS[row.group]
-        label = "" if row.kind in ("", BulletKind.OUTCOME) else f"{row.kind}: "
+        label = "" if row.kind in self._unlabelled else f"{row.kind}: "
         text = Content.styled(label, "$context")
         text += " ".join((row.words or row.text).split())
-        if row.session_name:
-            text += Content.styled(f" — {row.session_name}", "$context")
-        when = date_format.near_day(
-            calendar.local_day(row.at, self._zone),
-            calendar.local_day(self._now(), self._zone),
-        )
+        when = self._day(row.at)
+        if row.later:
+            mark, style = format.SUPPORTED, "$context"
+            text = text.stylize("strike").stylize_before("$context")
+            done = f" — finished {self._day(row.later.at)}: {row.later.session_name}"
+            text += Content.styled(done, "$context")
+        elif about := " · ".join(filter(None, (row.session_name, row.project))):
+            text += Content.styled(f" — {about}", "$context")
         if row.ruling:
             mark, style, when = " ", "", row.ruling.value
             text = text.stylize_before("$context")
         when = f"{when:<{WHEN_CELLS}} "
         when_style = "$accent" if row.ruling else "$context"
         return Content.assemble((f"{mark} ", style), (when, when_style)) + text
+
+    def _day(self, at: datetime) -> str:
+        days = (calendar.local_day(time, self._zone) for time in (at, self._now()))
+        return date_format.near_day(*days)
 
 
 def _name(row: ClaimRow) -> str:
@@ -145,7 +155,7 @@ def draw_claim(details: ClaimDetails, zone: tzinfo, now: datetime) -> Content:
     why = (
         "" if details.history or details.event_id else versions.explain_verdict(bullet)
     )
-    parts = [details.title, details.model, why]
+    parts = [details.title, bullet.project, details.model, why]
     lines = [
         Content.styled(label, "$context") + text,
         Content.styled(" · ".join(filter(None, parts)), "$context"),
@@ -171,19 +181,11 @@ def _describe(name: str) -> str:
     return "this session" if is_segment else calendar.title(name)
 
 
-class AuditScreen(SessionActions[None], BaseScreen[None]):
-    """Lists claims, and shows the selected one with its source."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
+def claim_bindings(*names: str, **help: str) -> list[BindingType]:
+    """Return the bindings of a list of claims, with those in the footer."""
+    return [
         *commands.bindings(
-            "accept",
-            "reject",
-            "correct",
-            "move_source",
-            "undo_judgement",
-            "filter_claims",
-            in_footer=True,
-            back="Go back to the list, or leave it.",
+            *names, in_footer=True, back="Go back to the list, or leave it.", **help
         ),
         *commands.bindings(
             "next_source",
@@ -197,26 +199,31 @@ class AuditScreen(SessionActions[None], BaseScreen[None]):
             copy="Copy this quote with its source.",
         ),
     ]
+
+
+class ClaimsScreen(SessionActions[None], BaseScreen[None]):
+    """Lists claims to be judged, and shows the selected one with its source."""
+
     HORIZONTAL_BREAKPOINTS = LAYOUTS
     FILTERS_BY_SCOPE = True
 
     _list = getters.query_one(ClaimList)
     _source = getters.query_one(SourcePane)
 
-    def __init__(self, name: str, scope: Scope) -> None:
-        """Make the screen of a node, of a session (``agent:id``), or of all."""
+    kind = ""
+    """The kind of all claims that are listed, if there is only one."""
+
+    def __init__(self) -> None:
         super().__init__()
-        self._audited = name
-        self._audited_title = f"Claims · {_describe(name)}" if name else "All claims"
-        self._query = AuditQuery(scope)
         self._details: ClaimDetails | None = None
-        self._grip = 0
+        self._sources: list[SourceRequested] = []  # Those of the selected claim.
+        self._place = 0
         self._last: ClaimRow | None = None  # The claim that was judged last.
 
     def compose_body(self) -> ComposeResult:
         with Container(id="panes"):
             with Vertical(id="list-pane"):
-                yield PaneTitle(self._audited_title)
+                yield PaneTitle()
                 yield ClaimList(self.zone, self.now)
                 yield Static(id="nothing", markup=False)
             with Vertical(id="detail-pane"):
@@ -230,32 +237,24 @@ class AuditScreen(SessionActions[None], BaseScreen[None]):
 
     # The list
 
-    def reload(self) -> None:
-        self.load(self._read, self._show, "claims")
+    @property
+    def rows(self) -> Sequence[ClaimRow]:
+        return list(self._list.items.values())
 
-    def _read(self) -> tuple[list[ClaimRow], AuditTotals]:
-        query = self._query
-        if self._audited:
-            query = audit.narrow(query, self._audited, self.zone)
-        return audit.list_claims(query), audit.count_claims(query)
-
-    def _show(self, read: tuple[list[ClaimRow], AuditTotals]) -> None:
-        rows, totals = read
+    def show_rows(self, rows: Sequence[ClaimRow], nothing: str) -> None:
+        """List claims, or say why there are none."""
         self.remove_class("-empty")
-        self._list.show(rows)
-        self._show_totals(totals)
+        self._list.show(rows, self.kind)
         if not rows:
-            is_filtered = self._query != AuditQuery(self._query.scope)
-            self.show_instead(NO_MATCH if is_filtered else NOTHING)
+            self.show_instead(nothing)
         self._show_selected()
 
-    def _show_totals(self, totals: AuditTotals) -> None:
-        title = self.query_one("#list-pane PaneTitle", PaneTitle)
-        title.show(self._audited_title, describe_totals(totals))
+    def show_title(self, title: str, info: str) -> None:
+        self.query_one("#list-pane PaneTitle", PaneTitle).show(title, info)
 
-    def show_scope(self, scope: Scope) -> None:
-        self._query = replace(self._query, scope=scope)
-        self.reload()
+    def read_totals(self) -> None:
+        """Show how many claims there are, and how many of them are judged."""
+        raise NotImplementedError
 
     def show_progress(self, message: ProgressReported) -> None:
         pass  # The list stays as it is while it is worked through.
@@ -281,34 +280,21 @@ class AuditScreen(SessionActions[None], BaseScreen[None]):
     def _show_claim(self, row: ClaimRow, details: ClaimDetails | None) -> None:
         if row != self._list.current:
             return
-        self._details, self._grip = details, 0
+        self._details, self._sources, self._place = details, [], 0
         claim = self.query_one("#claim", Static)
         if details is None:
             claim.update("This claim does not exist any more.")
             self._source.clear()
             return
-        claim.update(draw_claim(details, self.zone, self.now()))
-        self._show_source()
-
-    def _show_source(self) -> None:
-        details = self._details
-        if details is None:
-            return
-        grip_ids = details.bullet.grip_ids
-        if not grip_ids and details.event_id:
-            self._source.request(SourceRequested(event_id=details.event_id))
-            return
-        self._source.request(
-            SourceRequested(
-                why_none="" if grip_ids else "Nothing was found that supports it.",
-                grip_id=grip_ids[self._grip] if grip_ids else "",
-                number=self._grip + 1,
-                total=len(grip_ids),
-                verdict=details.bullet.verdict if grip_ids else None,
-                node_id=details.page,
-                bullet=1,
-            )
-        )
+        text = draw_claim(details, self.zone, self.now())
+        self._sources = _list_sources(details)
+        if row.later:
+            at = date_format.near_moment(row.later.at, self.now(), self.zone)
+            done = f"finished {at}: {row.later.session_name}; n shows where"
+            text += Content.styled(f"\n{done}", "$accent")
+            self._sources.append(SourceRequested(event_id=row.later.event_id))
+        claim.update(text)
+        self._source.request(self._sources[0])
 
     def action_next_source(self) -> None:
         self._step_source(1)
@@ -317,10 +303,9 @@ class AuditScreen(SessionActions[None], BaseScreen[None]):
         self._step_source(-1)
 
     def _step_source(self, by: int) -> None:
-        grip_ids = self._details.bullet.grip_ids if self._details else ()
-        if 0 <= self._grip + by < len(grip_ids):
-            self._grip += by
-            self._show_source()
+        if 0 <= self._place + by < len(self._sources):
+            self._place += by
+            self._source.request(self._sources[self._place])
         else:
             self.notify("There is no other source of this claim.")
 
@@ -332,7 +317,8 @@ class AuditScreen(SessionActions[None], BaseScreen[None]):
 
     @on(OptionList.OptionSelected)
     def open_session(self) -> None:
-        self._source.action_open()
+        # A message that the screen sends itself would not reach the app.
+        self._source.call_later(self._source.action_open)
 
     @property
     def selected_session(self) -> ConversationKey | None:
@@ -351,23 +337,23 @@ class AuditScreen(SessionActions[None], BaseScreen[None]):
     # Judgements
 
     def action_accept(self) -> None:
-        self._judge(Ruling.ACCEPTED)
+        self.judge(Ruling.ACCEPTED)
 
     def action_reject(self) -> None:
         """Reject the claim; of one that is rejected already, ask for the reason."""
         row = self._list.current
         if row is not None and row.ruling is Ruling.REJECTED:
             ask = LineScreen("", "Why it is wrong. Enter saves it.")
-            self.memtui.ask(ask, lambda why: self._judge(Ruling.REJECTED, reason=why))
+            self.memtui.ask(ask, lambda why: self.judge(Ruling.REJECTED, reason=why))
         else:
-            self._judge(Ruling.REJECTED)
+            self.judge(Ruling.REJECTED)
 
     def action_correct(self) -> None:
         if (row := self._list.current) is not None:
             hint = "What it should say. Enter saves it; it is marked as yours."
             ask = LineScreen(row.words or row.text, hint)
             self.memtui.ask(
-                ask, lambda words: self._judge(Ruling.CORRECTED, words=words)
+                ask, lambda words: self.judge(Ruling.CORRECTED, words=words)
             )
 
     def action_move_source(self) -> None:
@@ -378,7 +364,7 @@ class AuditScreen(SessionActions[None], BaseScreen[None]):
             if events:
                 screen = SourceScreen(events, self.zone)
                 self.memtui.ask(
-                    screen, lambda name: self._judge(Ruling.MOVED, event_id=name)
+                    screen, lambda name: self.judge(Ruling.MOVED, event_id=name)
                 )
             else:
                 self.notify("No other message has words of this claim.")
@@ -386,7 +372,7 @@ class AuditScreen(SessionActions[None], BaseScreen[None]):
         read = partial(judging.list_sources, details.page, details.bullet)
         self.load(read, ask, CHANGE)
 
-    def _judge(self, ruling: Ruling, **details: str) -> None:
+    def judge(self, ruling: Ruling, **details: str) -> None:
         row = self._list.current
         if row is None:
             self.notify("There is no claim to judge.")
@@ -402,10 +388,7 @@ class AuditScreen(SessionActions[None], BaseScreen[None]):
             self._list.go_on()
             if self._list.current == self._last:
                 self._show_selected()
-        self._read_totals()
-
-    def _read_totals(self) -> None:
-        self.load(lambda: self._read()[1], self._show_totals, "totals")
+        self.read_totals()
 
     def action_undo_judgement(self) -> None:
         """Take back what was said of this claim, or else the last judgement."""
@@ -424,7 +407,7 @@ class AuditScreen(SessionActions[None], BaseScreen[None]):
         if name in self._list.items:
             self._list.highlighted = self._list.get_option_index(name)
         self._show_selected()
-        self._read_totals()
+        self.read_totals()
 
     def action_regenerate(self) -> None:
         row = self._list.current
@@ -438,7 +421,60 @@ class AuditScreen(SessionActions[None], BaseScreen[None]):
         request = partial(versions.request, row.node_id, self.now())
         self.execute(request, done, CHANGE)
 
-    # Filter and panes
+    # Panes
+
+    def action_next_pane(self) -> None:
+        pane = self._source.query_one("DetailPane")
+        (pane if self._list.has_focus else self._list).focus()
+
+    action_previous_pane = action_next_pane
+
+    @on(LeavePane)
+    def action_back(self) -> None:
+        if self.focused in (None, self._list):
+            self.action_leave()
+        else:
+            self._list.focus()
+
+
+class AuditScreen(ClaimsScreen):
+    """Lists the claims of a page and of all below it, the worst first."""
+
+    BINDINGS: ClassVar[list[BindingType]] = claim_bindings(
+        "accept", "reject", "correct", "move_source", "undo_judgement", "filter_claims"
+    )
+
+    def __init__(self, name: str, scope: Scope) -> None:
+        """Make the screen of a node, of a session (``agent:id``), or of all."""
+        super().__init__()
+        self._audited = name
+        self._audited_title = f"Claims · {_describe(name)}" if name else "All claims"
+        self._query = AuditQuery(scope)
+
+    def reload(self) -> None:
+        self.load(self._read, self._show, "claims")
+
+    def _read(self) -> tuple[list[ClaimRow], AuditTotals]:
+        query = self._query
+        if self._audited:
+            query = audit.narrow(query, self._audited, self.zone)
+        return audit.list_claims(query), audit.count_claims(query)
+
+    def _show(self, read: tuple[list[ClaimRow], AuditTotals]) -> None:
+        rows, totals = read
+        is_filtered = self._query != AuditQuery(self._query.scope)
+        self.show_rows(rows, NO_MATCH if is_filtered else NOTHING)
+        self._show_totals(totals)
+
+    def read_totals(self) -> None:
+        self.load(lambda: self._read()[1], self._show_totals, "totals")
+
+    def _show_totals(self, totals: AuditTotals) -> None:
+        self.show_title(self._audited_title, describe_totals(totals))
+
+    def show_scope(self, scope: Scope) -> None:
+        self._query = replace(self._query, scope=scope)
+        self.reload()
 
     def action_filter_claims(self) -> None:
         """Choose which claims are listed."""
@@ -458,32 +494,41 @@ class AuditScreen(SessionActions[None], BaseScreen[None]):
         self._query = query
         self.reload()
 
-    def action_next_pane(self) -> None:
-        pane = self._source.query_one("DetailPane")
-        (pane if self._list.has_focus else self._list).focus()
 
-    action_previous_pane = action_next_pane
-
-    @on(LeavePane)
-    def action_back(self) -> None:
-        if self.focused in (None, self._list):
-            self.action_leave()
-        else:
-            self._list.focus()
+def _list_sources(details: ClaimDetails) -> list[SourceRequested]:
+    """Return the sources of a claim, or why there is none."""
+    grip_ids = details.bullet.grip_ids
+    if not grip_ids and details.event_id:
+        return [SourceRequested(event_id=details.event_id)]
+    return [
+        SourceRequested(
+            why_none="" if grip_id else "Nothing was found that supports it.",
+            grip_id=grip_id,
+            number=number,
+            total=len(grip_ids),
+            verdict=details.bullet.verdict if grip_id else None,
+            node_id=details.page,
+            bullet=1,
+        )
+        for number, grip_id in enumerate(grip_ids or [""], 1)
+    ]
 
 
 def _judge(
     row: ClaimRow, ruling: Ruling, now: datetime, details: dict[str, str]
 ) -> Judgement:
-    claim = audit.find_claim(row)
-    return judging.judge(claim.page, claim.bullet, ruling, now, **details)
+    *_, judgement = [
+        judging.judge(claim.page, claim.bullet, ruling, now, **details)
+        for claim in map(audit.find_claim, (*row.earlier, row))
+    ]
+    return judgement
 
 
 def _undo(row: ClaimRow, now: datetime) -> ClaimRow:
     """Take the judgement about a claim back; return its row as it is then."""
-    judgement = audit.find_claim(row).bullet.judgement
-    if judgement is not None:
-        judging.undo(judgement, now)
+    for claim in map(audit.find_claim, (row, *row.earlier)):
+        if claim.bullet.judgement is not None:
+            judging.undo(claim.bullet.judgement, now)
     before = audit.find_claim(row).bullet.judgement
     ruling, words = (before.ruling, before.words) if before else (None, "")
     return replace(row, ruling=ruling, words=words)

@@ -46,6 +46,8 @@ QUESTIONS: list[tuple[str, dict[str, str]]] = [
     ("browse_toc", {"keyword": "token"}),
     ("get_events", {"when": "2024-01-18"}),
     ("get_session_meta", {"session": "shop-1"}),
+    ("list_points", {}),
+    ("list_points", {"kind": "decided", "project": "shop"}),
     ("scheduler_status", {}),
 ]
 

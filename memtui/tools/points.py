@@ -1,0 +1,71 @@
+"""The tool that lists what sessions left open, and what was decided in them."""
+
+from typing import TYPE_CHECKING
+
+from memtui.model import citations
+from memtui.model.audit import ClaimRow
+from memtui.model.filters import ALL, Scope
+from memtui.services import browse, points
+from memtui.text import date_format
+from memtui.tools.formatting import LineWriter
+from memtui.tools.replies import Item, Reply
+
+if TYPE_CHECKING:
+    from memtui.workspace import Workspace
+
+NO_DECISION = (
+    "No decisions are stored. Only a model finds them in sessions: memtui doctor says"
+    " whether there is one."
+)
+
+
+def list_points(
+    workspace: "Workspace",
+    *,
+    kind: str = "open",
+    scope: Scope = ALL,
+    offset: int = 0,
+    limit: int = 20,
+) -> Reply:
+    """List a page of what was left open, or decided, the latest first."""
+    scope, notes = browse.resolve_scope(scope)
+    is_open = kind != "decided"
+    read = points.list_left_open if is_open else points.list_decisions
+    rows = read(scope)
+    counting = [row for row in rows if not row.later]
+    if finished := len(rows) - len(counting):
+        notes = [*notes, f"Later sessions finished {finished:,} more."]
+    elif not rows and is_open:
+        notes = notes or ["Nothing was left open."]
+    elif not rows:
+        notes = [*notes, NO_DECISION]
+    writer = LineWriter(workspace.zone)
+
+    def write(item: Item) -> str:
+        about = " · ".join(filter(None, (item["session_name"], item["project"])))
+        return f"{item['id']} {writer.minute(item['at'])} {item['text']} | {about}"
+
+    def next_page(count: int) -> Item:
+        end = offset + count
+        is_last = not count or end >= len(counting)
+        return {"total": len(counting), "next_offset": None if is_last else end}
+
+    page = counting[offset : offset + limit]
+    return Reply(
+        {"points": list(map(_describe, page))},
+        write,
+        notes=notes,
+        next_page=next_page,
+        has_more=offset + limit < len(counting),
+    )
+
+
+def _describe(row: ClaimRow) -> Item:
+    return {
+        "id": citations.cite(row.event_id or row.node_id),
+        "at": date_format.iso_utc(row.at),
+        "text": row.words or row.text,
+        "node": row.node_id,
+        "session_name": row.session_name,
+        "project": row.project,
+    }
