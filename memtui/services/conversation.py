@@ -1,6 +1,6 @@
 """Reads a conversation in parts, and the events that a bullet cites.
 
-Only the positions of its events are read at once, which takes 1 µs for each.
+Only the positions of its events are read at once, which takes about 1 µs for each.
 """
 
 from collections.abc import Sequence

@@ -20,6 +20,7 @@ from memtui.store.database import (
     fetch_column,
     fetch_value,
     like_pattern,
+    valid_ms,
 )
 from memtui.store.schema import IS_MESSAGE
 from memtui.store.segments import SegmentRange
@@ -32,6 +33,10 @@ _POSITION = "at_ms, ordinal, id"
 _BEFORE = f"AND ({_POSITION}) < (?, ?, ?)"
 _AFTER = f"AND ({_POSITION}) > (?, ?, ?)"
 _ASCENDING = f"ORDER BY {_POSITION}"
+_HAS_POSITION = (
+    f"{valid_ms('at_ms')} IS NOT NULL AND typeof(ordinal) = 'integer'"
+    " AND typeof(id) = 'text'"
+)
 _DESCENDING = "ORDER BY at_ms DESC, ordinal DESC, id DESC"
 
 _TYPES = f"({', '.join(repr(event_type.value) for event_type in EventType)})"
@@ -141,14 +146,16 @@ def _read(sql: str, *values: object) -> list[Event]:
 
 
 def list_positions(number: int, subagent: str) -> list[EventPosition]:
-    rows = fetch(f"SELECT {_POSITION} {_EVENTS} {_ASCENDING}", number, subagent)
+    sql = f"SELECT {_POSITION} {_EVENTS} AND {_HAS_POSITION} {_ASCENDING}"
+    rows = fetch(sql, number, subagent)
     return [_position(row) for row in rows if row[2] not in events.unreadable]
 
 
 def find_text(number: int, subagent: str, text: str) -> Sequence[EventPosition]:
     variants = case_variants(text)
     condition = " OR ".join([f"text LIKE ? ESCAPE '{LIKE_ESCAPE}'"] * len(variants))
-    sql = f"SELECT {_POSITION} {_EVENTS} AND ({condition}) {_ASCENDING}"
+    condition = f"({condition}) AND {_HAS_POSITION}"
+    sql = f"SELECT {_POSITION} {_EVENTS} AND {condition} {_ASCENDING}"
     return list(
         map(_position, fetch(sql, number, subagent, *map(like_pattern, variants)))
     )
@@ -166,7 +173,8 @@ def list_landmarks(number: int, subagent: str) -> list[tuple[EventPosition, bool
     failed = "json_valid(metadata) AND json_extract(metadata, '$.call_end') = 'failed'"
     sql = (
         f"SELECT {_POSITION}, type = 'tool_result', substr(text, 1, ?) {_EVENTS}"
-        f" AND (({_IS_PROMPT}) OR CASE WHEN type = 'tool_result' THEN {failed} END)"
+        f" AND {_HAS_POSITION} AND (({_IS_PROMPT})"
+        f" OR CASE WHEN type = 'tool_result' THEN {failed} END)"
     )
     rows = fetch(sql, LANDMARK_CHARS, number, subagent)
     return [(_position(row), bool(row[3]), str(row[4])) for row in rows]

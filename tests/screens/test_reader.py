@@ -21,7 +21,7 @@ from memtui.pipeline.progress import PipelineProgress
 from memtui.services import conversation
 from memtui.services.conversation import ConversationKey, Turn
 from memtui.services.resume import ResumeCommand
-from memtui.store import database, sessions
+from memtui.store import database, schema, sessions
 from memtui.store import events as store_events
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported, SessionRequested, SourceMarks
@@ -35,6 +35,7 @@ from memtui.tui.widgets.transcript_view import CURSOR_MARK, TranscriptView
 from memtui.workspace import Workspace
 from tests.pilots import AppOf, Compare, Settle, footer_keys, notices, press
 from tests.screens import long_session
+from tests.tables import EventRow
 
 MILL = ConversationKey("codex", "mill")
 SHOP = "shop-1"
@@ -148,6 +149,47 @@ async def test_loading_more_turns_moves_nothing_visible(
         await pilot.resize_terminal(70, 30)
         await settle(pilot)
         assert window.turns[window.nearest(transcript.scroll_offset.y)] == top
+
+
+@pytest.mark.parametrize("damage", ["at_ms = 'x'", "at_ms = -1 << 62", "id = x'00'"])
+async def test_messages_without_a_place_are_left_out(
+    workspace: Workspace, app_of: AppOf, settle: Settle, damage: str
+) -> None:
+    long_session.store_session(20)
+    event_id = event_at(10)
+    with schema.unlocked():
+        database.db.execute_sql(f"UPDATE events SET {damage} WHERE ordinal = 10")
+    app = app_of(workspace)
+    async with app.run_test(size=(90, 30)) as pilot:
+        await open_session(pilot, settle, event_id)
+        assert current_event(app).ordinal == 0
+        await type_words(pilot, settle, "/Question 10", "enter")
+        assert text_of(app, "#matches") == "no match"
+        ordinals = [turn.event.ordinal for turn in view(app).buffer.turns]
+        assert ordinals == [*range(10), *range(11, 20)]
+        assert not notices(app)
+
+
+async def test_unreadable_messages_are_left_out(
+    workspace: Workspace, app_of: AppOf, settle: Settle
+) -> None:
+    long_session.store_session(400)
+    damaged = {0, 205, 399}
+    with schema.unlocked():
+        row = EventRow.update(type="?").where(EventRow.ordinal.in_(damaged))
+        assert row.execute() == len(damaged)
+    app = app_of(workspace)
+    async with app.run_test(size=(90, 30)) as pilot:
+        await open_session(pilot, settle, event_at(205))
+        assert current_event(app).ordinal == 206
+        await press(pilot, settle, "up")
+        assert current_event(app).ordinal == 204
+        for key, ordinal in (("home", 1), ("end", 398)):
+            await press(pilot, settle, key)
+            assert current_event(app).ordinal == ordinal
+        long_session.store_session(402, since=400)
+        await report_progress(pilot, settle)
+        assert current_event(app).ordinal == 401
 
 
 async def test_new_messages_are_followed_only_at_the_end(

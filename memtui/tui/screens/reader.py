@@ -265,7 +265,9 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
                 return about, None
             is_live = self.now() - about.session.updated_at < LIVE
             place = conversation.find_position(event_id) if event_id else None
-            return about, place or (END if is_live else START)
+            if place not in about.positions:
+                place = END if is_live else START
+            return about, place
 
         def show(news: tuple[ConversationInfo, EventPosition | None]) -> None:
             about, place = news
