@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from memtui.model.events import event_id, to_ms
 from memtui.store import database
+from memtui.store.digests import digest
 from tests.tables import SessionRow
 
 START = datetime(2024, 1, 2, 8, tzinfo=UTC)
@@ -61,7 +62,8 @@ def store_session(
             named = event_id("codex", name, kind, str(at), when)
             payload = json.dumps(metadata) if metadata else ""
             shared = (session.id, to_ms(when), at, kind, role, "", text, payload)
-            rows.append((named, *shared, 5, "words", "jsonl", named.encode(), None))
+            row = (named, *shared, 5, "words", "jsonl", named.encode(), None)
+            rows.append((*row, digest(row)))
         database.insert("events", rows)
 
 
