@@ -57,7 +57,7 @@ def key_name(key: str) -> str:
 CONTENTS, VERSIONS, SESSION = "in the contents", "in the versions (v)", "in a session"
 NODES, SESSIONS = "in the contents and versions", "on any session"
 PERIODS = "in the contents and the calendar (c)"
-PAGES = "on any session and in the contents"
+PAGES = "on any session, in the contents and the calendar (c)"
 LISTS = "in the sessions (s), a session or the settings (,)"
 LIST, JOBS, SKIPPED = "in the sessions (s)", "in the jobs (w)", "in skipped input (Q)"
 AUDIT, POINTS = "in the audit (A)", "in what is left open (L)"

@@ -170,9 +170,8 @@ async def test_period_is_exported_as_a_report(
 ) -> None:
     async with app.run_test(size=(120, 40)) as pilot:
         await settle(pilot)
-        await press(pilot, settle, "home")
-        for name in ("a.md", "b.html"):
-            await press(pilot, settle, "e")
+        for opened, name in (((), "a.md"), (("c",), "b.html")):
+            await press(pilot, settle, *opened or ("home",), "e")
             line = app.screen.query_one(Input)
             assert Path(line.value).name.startswith("report-2024")
             line.value = str(tmp_path / name)
@@ -180,6 +179,18 @@ async def test_period_is_exported_as_a_report(
         assert "## shop\n\n### Done" in (tmp_path / "a.md").read_text("utf-8")
         page = (tmp_path / "b.html").read_text("utf-8")
         assert page.startswith("<!DOCTYPE html>") and "<h2>shop</h2>" in page
+
+
+async def test_report_of_a_line_about_a_project_is_of_that_project(
+    app: MemtuiApp, settle: Settle, tmp_path: Path
+) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, "home", "tab", "down", "e")
+        app.screen.query_one(Input).value = str(tmp_path / "a.md")
+        await press(pilot, settle, "enter")
+        text = (tmp_path / "a.md").read_text("utf-8")
+        assert text.startswith("# 2024 · logsift\n")
 
 
 @pytest.mark.parametrize("place", ["contents", "page", "sessions"])
@@ -197,7 +208,7 @@ async def test_page_is_copied_as_markdown(
             assert app.clipboard.startswith("# 2024\n")
 
 
-@pytest.mark.parametrize("place", [*PLACES, "search"])
+@pytest.mark.parametrize("place", [*PLACES, "calendar", "search"])
 async def test_selected_row_is_handed_over(
     app: MemtuiApp, settle: Settle, place: str, tmp_path: Path
 ) -> None:
@@ -209,13 +220,14 @@ async def test_selected_row_is_handed_over(
             app.screen.query_one(Input).value = "timeout"
             await wait_for_results(pilot, settle)
             key = "alt+x"
-        await press(pilot, settle, *PLACES.get(place, ()), key)
+        await press(pilot, settle, *PLACES.get(place, ("c",) if key == "X" else ()))
+        await press(pilot, settle, key)
         assert isinstance(app.screen, ExportScreen)
         await press(pilot, settle, "enter")
         pack = app.clipboard
         assert fencing.NOTICE in pack and "\n## " in pack
         assert replies.cost(pack, ESTIMATING_COUNTER) <= handover.TOKENS
-        is_source = place not in ("contents", "sessions")
+        is_source = place not in ("contents", "sessions", "calendar")
         assert ("\n- chosen: " in pack) is is_source
         await press(pilot, settle, key)
         app.screen.query_one(Input).value = str(tmp_path / "pack.md")

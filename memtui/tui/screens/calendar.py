@@ -28,6 +28,7 @@ from memtui.tui import commands, format, workers
 from memtui.tui.messages import DayHighlighted, DaySelected, ProgressReported
 from memtui.tui.screens.base import NO_CONVERSATIONS, RETRY_HINT, BaseScreen
 from memtui.tui.screens.dialogs import DateScreen
+from memtui.tui.screens.session_actions import PAGE_ACTIONS, SESSION, SessionActions
 from memtui.tui.widgets.panes import PaneTitle
 
 GLYPHS = "·░▒▓█"
@@ -319,7 +320,7 @@ YearData: TypeAlias = tuple[DateRange | None, Sequence[CalendarYear]]
 """The first and the last day, and the years."""
 
 
-class CalendarScreen(BaseScreen[str]):
+class CalendarScreen(SessionActions[str], BaseScreen[str]):
     """Returns the id of the day to open, or an empty string."""
 
     FILTERS_BY_SCOPE = True
@@ -331,7 +332,7 @@ class CalendarScreen(BaseScreen[str]):
             newer_sibling="Go to the next year.",
             back="Go back to the previous screen.",
         ),
-        *commands.bindings("go_to_date"),
+        *commands.bindings("go_to_date", *PAGE_ACTIONS),
     ]
 
     _grid = getters.query_one(DayGrid)
@@ -357,6 +358,14 @@ class CalendarScreen(BaseScreen[str]):
     def on_mount(self) -> None:
         self._grid.focus()
         self.reload()
+
+    @property
+    def selected_session(self) -> None:
+        return None
+
+    @property
+    def page_id(self) -> str:
+        return self._grid.current.node_id if self._grid.current else ""
 
     def _show_loading(self) -> None:
         if not self._grid.is_loaded and not self.has_class("-failing"):
@@ -411,6 +420,9 @@ class CalendarScreen(BaseScreen[str]):
         self.query_one(PaneTitle).info = measure if year.days else ""
 
     def show_error(self, error: BaseException, group: str) -> None:
+        if group == SESSION:
+            super().show_error(error, group)
+            return
         text = f"✗ The days could not be read:\n{format.error_text(error)}"
         self.add_class("-failing")
         content = Content.styled(text, "$error") + f"\n{RETRY_HINT}"

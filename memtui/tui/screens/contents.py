@@ -22,7 +22,7 @@ from textual.widgets import Static
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
 from memtui.model.filters import Scope
-from memtui.model.nodes import DaySession, TocEntry
+from memtui.model.nodes import BulletKind, DaySession, TocEntry
 from memtui.model.quantities import plural
 from memtui.services import versions
 from memtui.services.conversation import ConversationKey
@@ -261,6 +261,14 @@ class ContentsScreen(SessionActions[None], BaseScreen[None]):
         if self._pane == "source" and target and target.event_id:
             return f"evt:{target.event_id}"
         return "" if self._pane == "tree" else self._page.bullets.grip_id
+
+    @property
+    def report_scope(self) -> Scope:
+        """Of the line of a project on the page, that project."""
+        bullet = self._page.bullets.bullet if self._pane == "page" else None
+        if bullet is None or bullet.kind is not BulletKind.PROJECT:
+            return self._scope
+        return replace(self._scope, project=bullet.project)
 
     def show_renamed(self) -> None:
         self._show_change()

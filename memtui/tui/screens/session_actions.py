@@ -9,6 +9,7 @@ from pathlib import Path
 
 from textual.screen import ScreenResultType
 
+from memtui.model.filters import Scope
 from memtui.model.sessions import Session
 from memtui.services import conversation, export, sessions
 from memtui.services.conversation import ConversationInfo, ConversationKey
@@ -25,7 +26,10 @@ from memtui.tui.screens.dialogs import (
     check_resume,
 )
 
-ACTIONS = ("resume", "export", "edit", "rename", "copy_page", "hand_over")
+PAGE_ACTIONS = ("export", "copy_page", "hand_over")
+"""The names of the commands that periods have, too."""
+
+ACTIONS = ("resume", "edit", "rename", *PAGE_ACTIONS)
 """The names of the commands."""
 
 SESSION = "session"  # The group of threads whose errors are shown as notices.
@@ -54,6 +58,11 @@ class SessionActions(LoadingScreen[ScreenResultType]):
     def source_id(self) -> str:
         """The id of the selected source, which is handed over with its session."""
         return ""
+
+    @property
+    def report_scope(self) -> Scope:
+        """The scope of a report of the selected period."""
+        return self.memtui.scope
 
     def show_renamed(self) -> None:
         """Show the new name of a session."""
@@ -147,7 +156,7 @@ class SessionActions(LoadingScreen[ScreenResultType]):
         self.execute(partial(write, Path(name)), lambda _: show(), SESSION)
 
     def action_export(self) -> None:
-        key, node_id, scope = self.selected_session, self.page_id, self.memtui.scope
+        key, node_id, scope = self.selected_session, self.page_id, self.report_scope
 
         def make_report(file: Path) -> Iterable[str]:
             from memtui.services import report

@@ -180,11 +180,15 @@ class BulletList(ItemList[BulletPosition], workers.Loader):
     # Cursor and sources
 
     @property
+    def bullet(self) -> Bullet | None:
+        """The bullet whose source is shown."""
+        return self.bullets[self._grip[0]] if self.bullets else None
+
+    @property
     def grip_id(self) -> str:
         """The grip whose source is shown, "" for none."""
-        bullet, grip = self._grip
-        grips = self.bullets[bullet].grip_ids if self.bullets else ()
-        return grips[min(grip, len(grips) - 1)] if grips else ""
+        grips = self.bullet.grip_ids if self.bullet else ()
+        return grips[min(self._grip[1], len(grips) - 1)] if grips else ""
 
     @on(OptionList.OptionHighlighted)
     def follow_cursor(self, event: OptionList.OptionHighlighted) -> None:
