@@ -119,7 +119,7 @@ async def test_hits_have_the_same_commands_with_alt(
             await press(pilot, settle, "escape")
         assert isinstance(app.screen, SearchScreen)
         await press(pilot, settle, "alt+y")
-        assert "session" in app.clipboard
+        assert "claude-code:shop-1" in app.clipboard
         assert app.screen.query_one(Input).value == "timeout"
 
 
