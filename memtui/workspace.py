@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from memtui.search.teleport import Teleport
     from memtui.services.quarantine import QuarantineService, RetryResult
     from memtui.summarize.ollama.models import ModelOptions
+    from memtui.summarize.ollama.summarizer import Ollama
     from memtui.summarize.summarizer import Summarizer
     from memtui.text.tokens import TokenCounter
 
@@ -439,7 +440,7 @@ def job_schedules(settings: Settings, zone: tzinfo, store: Path) -> Schedules:
 
 def create_ollama(
     settings: Settings, report: Callable[[ModelProgress], None]
-) -> "Summarizer":
+) -> "Ollama":
     """Return Ollama's summarizer.
 
     Args:

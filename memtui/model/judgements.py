@@ -24,6 +24,9 @@ class Ruling(StrEnum):
     """What it says was left open is done, or not to be done any more."""
     UNDONE = "undone"
     """The last judgement about it does not count."""
+    OPINION = "opinion"
+    """A model says whether the source says it: the reason is its answer, the words are
+    quoted. It never counts."""
     FORGOTTEN = "forgotten"
     """All that was said, since a source of the claim was forgotten."""
 
@@ -60,7 +63,7 @@ class Judgement:
     """True if a model worded the claim."""
     reason: str = ""
     author: str = "you"
-    """"you", or the agent that judged."""
+    """"you", the agent that judged, or the model."""
     at: datetime | None = None
     number: int = 0
     """Its number among all judgements; 0 before it is stored."""

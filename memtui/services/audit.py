@@ -64,6 +64,7 @@ class ClaimDetails:
     """A claim with what is shown beside it."""
 
     bullet: Bullet
+    claim: Claim
     page: str
     """The page on which it is judged."""
     title: str
@@ -133,6 +134,7 @@ def read_claim(row: ClaimRow) -> ClaimDetails | None:
         claim = Claim(subject, row.kind, row.text)
         return ClaimDetails(
             bullet,
+            claim,
             page,
             title=session.title if session else node.title if node else "",
             model=node.generation.model if node else "",

@@ -73,6 +73,8 @@ def subject_of_node(node_id: str) -> str:
 def add(judgement: Judgement, now_ms: int, *, undoes: int | None = None) -> int:
     """Add a judgement; return its number."""
     claim, number = judgement.claim, next_id("judgements")
+    if judgement.ruling is Ruling.OPINION:
+        undoes = number  # It never counts.
     row = {
         "id": number,
         "subject": claim.subject,
@@ -128,16 +130,6 @@ def list_current() -> list[Judgement]:
     """Return the judgements that count, the latest first."""
     sql = f"SELECT {_COLUMNS} FROM current_judgements ORDER BY id DESC"
     return list(map(_to_judgement, fetch_dicts(sql)))
-
-
-def list_latest(limit: int) -> list[tuple[Judgement, bool]]:
-    """Return the latest judgements, and whether each counts."""
-    rows = fetch_dicts(
-        f"SELECT {_COLUMNS}, id IN (SELECT id FROM current_judgements) AS counts"
-        " FROM judgements WHERE ruling <> 'forgotten' ORDER BY id DESC LIMIT ?",
-        limit,
-    )
-    return [(_to_judgement(row), bool(row["counts"])) for row in rows]
 
 
 def _to_judgement(row: Mapping[str, Any]) -> Judgement:

@@ -139,8 +139,8 @@ CREATE TABLE bullet_grips (
 ) WITHOUT ROWID;
 
 -- A judgement about a claim: a line of a session or of a period; never changed.
--- undoes is the judgement that does not count any more; digest is a hash of the other
--- columns (see model.judgements).
+-- undoes is the judgement that does not count any more, of an opinion itself; digest is
+-- a hash of the other columns (see model.judgements).
 CREATE TABLE judgements (
     id INTEGER PRIMARY KEY AUTOINCREMENT, subject TEXT NOT NULL, kind TEXT NOT NULL,
     text TEXT NOT NULL, ruling TEXT NOT NULL, words TEXT NOT NULL,

@@ -244,6 +244,8 @@ READING = (
         label="which claims",
         where=AUDIT,
     ),
+    Command("ask_model", "c", "Ask the model if the source says it.", where=AUDIT),
+    Command("ask_weak", "C", "Ask that of all weak claims, or stop.", where=AUDIT),
     Command(
         "next_prompt",
         "right_square_bracket",

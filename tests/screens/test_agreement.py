@@ -34,7 +34,7 @@ PATH = screens.__path__
 
 OPENED: dict[str, Sequence[str]] = {
     "AuditScreen": ("A",),
-    "ClaimFilterScreen": ("A", "K"),
+    "ChoiceScreen": ("A", "K"),
     "ContentsScreen": (),
     "CalendarScreen": ("c",),
     "DateScreen": ("g",),
@@ -54,7 +54,6 @@ OPENED: dict[str, Sequence[str]] = {
     "SettingScreen": ("comma", "enter"),
     "SettingsScreen": ("comma",),
     "SearchScreen": ("slash",),
-    "SourceScreen": ("s", "A", "down", "m"),
     "VersionsScreen": ("v",),
     "WelcomeScreen": ("i",),
 }

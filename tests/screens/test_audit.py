@@ -10,7 +10,7 @@ from memtui.model.judgements import Ruling
 from memtui.services import browse
 from memtui.store import database, judgements
 from memtui.tui.app import MemtuiApp
-from memtui.tui.screens.audit import AuditScreen, ClaimFilterScreen, ClaimList
+from memtui.tui.screens.audit import AuditScreen, ChoiceScreen, ClaimList
 from memtui.tui.screens.reader import ReaderScreen
 from memtui.tui.widgets.panes import PaneTitle
 from memtui.tui.widgets.source_pane import SourcePane
@@ -117,7 +117,7 @@ async def test_filter_lists_claims_of_a_kind(
     async with app.run_test(size=(120, 36)) as pilot:
         await settle(pilot)
         await press(pilot, settle, "home", "A", "K")
-        assert isinstance(app.screen, ClaimFilterScreen)
+        assert isinstance(app.screen, ChoiceScreen)
         await press(pilot, settle, "down", "down", "enter")
         assert [row.text for row in list_of(pilot).items.values()] == [
             "42 sessions in payments.py"

@@ -26,6 +26,7 @@ TWINS = (
     {"retry_all", "accept"},
     {"run_now", "reject"},
     {"show_withheld", "undo_judgement"},
+    {"show_calendar", "ask_model"},
     {"open_demo", "toggle_card", "mark_done"},
 )
 """Commands that share a key, each in a place of its own."""

@@ -16,6 +16,7 @@ from typing import Protocol, TypeVar
 
 from memtui import redaction
 from memtui.model.calendar import TocLevel
+from memtui.model.citations import Expansion
 from memtui.model.events import Event, EventRole, clean
 from memtui.model.quantities import plural
 from memtui.model.sessions import PeriodWork
@@ -72,6 +73,8 @@ class Record:
     turns: tuple[Turn, ...]
     level: TocLevel = TocLevel.SEGMENT
     """The level of the period; ``SEGMENT`` for a session."""
+    is_claim: bool = False
+    """True if its first line is a claim, and the others are its source."""
 
     @property
     def is_session(self) -> bool:
@@ -357,6 +360,28 @@ def _total(project: str, group: Sequence[PeriodWork]) -> str:
 def _count_commits(group: Sequence[PeriodWork]) -> str:
     commits = sum(work.commits for work in group)
     return plural(commits, "commit") if commits else ""
+
+
+# Claims
+
+SOURCE_CHARS = 1000
+"""The maximum length of an event of a source."""
+
+
+def claim_record(claim: str, sources: Sequence[Expansion]) -> Record:
+    """Return the record of a claim and its sources, with the events around them."""
+    around = [("", e) for s in sources for e in (*s.events_before, *s.events_after)]
+    cited = [(s.grip.excerpt, e) for s in sources if s.grip for e in s.excerpt_events]
+    lines = {
+        "": RecordLine("claim", " ".join(sanitize(claim).split()), is_context=True)
+    }
+    for excerpt, event in around + cited:
+        begin = max(0, event.text.find(excerpt) - SOURCE_CHARS // 2)
+        if text := sanitize(event.text[begin : begin + SOURCE_CHARS]):
+            who = "agent" if event.role is EventRole.ASSISTANT else event.role.value
+            lines[event.event_id] = RecordLine(who, text, (event.event_id,))
+    turn = Turn(tuple(line for _, line in sorted(lines.items())))
+    return Record((turn,), is_claim=True)
 
 
 # Text

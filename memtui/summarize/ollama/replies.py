@@ -14,6 +14,7 @@ from memtui.model.nodes import BULLET_CHARS, BulletKind, DraftBullet, Summary
 from memtui.summarize.ollama import prompts
 from memtui.summarize.ollama.errors import InvalidReplyError
 from memtui.summarize.ollama.record import Record, shorten_to_sentences
+from memtui.text import sentences
 
 READ_CHARS = 40_000
 """The number of characters of a reply that are read."""
@@ -28,6 +29,10 @@ def parse_reply(text: str, record: Record) -> Summary:
         InvalidReplyError: It has no JSON, it says nothing, or it is quoted from the
             record: an instruction in it was obeyed.
     """
+    return _Reader(record).read(_parse(text, record))
+
+
+def _parse(text: str, record: Record) -> dict[str, Any]:
     answer = _THOUGHT.sub("", text[:READ_CHARS]).strip()
     if not answer:
         raise InvalidReplyError("an empty reply")
@@ -36,7 +41,24 @@ def parse_reply(text: str, record: Record) -> Summary:
     value = _parse_object(answer)
     if value is None:
         raise InvalidReplyError("the reply is no JSON")
-    return _Reader(record).read(value)
+    return value
+
+
+def parse_answer(text: str, record: Record) -> tuple[str, str]:
+    """Return the answer about a claim, and the words of its source that decide.
+
+    Words that the source does not have are left out.
+    """
+    try:
+        value = _parse(text, record)
+    except InvalidReplyError:
+        return prompts.NO_ANSWER, ""
+    answer, words = str(value.get("answer")), str(value.get("words"))
+    if answer not in prompts.ANSWERS:
+        return prompts.NO_ANSWER, ""
+    words = " ".join(words.split())
+    is_quoted = any(words in " ".join(line.text.split()) for line in record.lines)
+    return answer, sentences.truncate(words, prompts.QUOTE_CHARS) if is_quoted else ""
 
 
 class _Reader:

@@ -165,9 +165,7 @@ class SummaryTask:
         failure: OllamaError | None = None
         while True:
             try:
-                self.discovery = await discover(
-                    self._client, self._options, self._excluded
-                )
+                await self.discover()
             except ModelNotFoundError as error:
                 raise failure or error from None
             try:
@@ -179,6 +177,16 @@ class SummaryTask:
                 self._exclude(error)
             else:
                 return replace(summary, generation=self._measure(began_s))
+
+    async def discover(self) -> None:
+        """Choose the model."""
+        self.discovery = await discover(self._client, self._options, self._excluded)
+
+    async def check(self, record: Record) -> tuple[str, str]:
+        await self.discover()
+        (asked,) = self._divide(record)
+        reply = await self._send(asked)
+        return replies.parse_answer(reply.text, asked)
 
     def _exclude(self, failure: OllamaError) -> None:
         """Exclude the model, and all that need as much memory if it lacks memory."""
@@ -349,7 +357,7 @@ class Ollama:
     def health(self) -> ModelHealth:
         """Check the server and its models, without asking any of them."""
         try:
-            self._discovery = self._run(lambda client: discover(client, self._options))
+            self._run(SummaryTask.discover)
         except OfflineError as error:
             return ModelHealth(error.condition, OFFLINE)
         except OllamaError as error:
@@ -392,7 +400,8 @@ class Ollama:
         Raises:
             OllamaError: Not now, or not with this model; its kind says why.
         """
-        return self._summarize(session_record(events, facts), attempt)
+        record = session_record(events, facts)
+        return self._run(lambda task: task.run(record), attempt)
 
     def summarize_children(
         self,
@@ -406,22 +415,18 @@ class Ollama:
         Raises:
             OllamaError: Not now, or not with this model; its kind says why.
         """
-        return self._summarize(period_record(level, works), attempt)
+        record = period_record(level, works)
+        return self._run(lambda task: task.run(record), attempt)
 
-    def _summarize(self, record: Record, attempt: int) -> Summary:
-        async def summarize(client: "Client") -> Summary:
-            task = SummaryTask(
-                client, self._options, self._scales, self._callbacks, attempt
-            )
-            try:
-                return await task.run(record)
-            finally:
-                if task.discovery.model.name:
-                    self._discovery = task.discovery
+    def check_claim(self, record: Record) -> tuple[str, str]:
+        """Return whether the source of a claim says it, and in which words."""
+        return self._run(lambda task: task.check(record))
 
-        return self._run(summarize)
-
-    def _run(self, ask: Callable[["Client"], Coroutine[Any, Any, Result]]) -> Result:
+    def _run(
+        self,
+        ask: Callable[[SummaryTask], Coroutine[Any, Any, Result]],
+        attempt: int = 0,
+    ) -> Result:
         """Run requests on this thread until they are answered or cancelled."""
         # httpx takes 60 ms, and Ollama's package 190 ms, to import.
         from memtui.summarize.ollama.client import Client, parse_address
@@ -439,7 +444,14 @@ class Ollama:
                 self._running.add(running)
             try:
                 async with Client(address, options.timeout_s) as client:
-                    return await ask(client)
+                    requests = SummaryTask(
+                        client, options, self._scales, self._callbacks, attempt
+                    )
+                    try:
+                        return await ask(requests)
+                    finally:
+                        if requests.discovery.model.name:
+                            self._discovery = requests.discovery
             except asyncio.CancelledError:
                 if not self._is_cancelled:
                     raise

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from rich.cells import cell_len
 from textual import getters, on
@@ -27,7 +27,7 @@ from memtui.model.filters import Scope
 from memtui.model.judgements import Judgement, Ruling
 from memtui.model.nodes import BulletKind
 from memtui.model.quantities import plural
-from memtui.services import audit, judging, versions
+from memtui.services import audit, judging, opinions, versions
 from memtui.services.audit import AuditTotals, ClaimDetails
 from memtui.services.conversation import ConversationKey
 from memtui.text import date_format
@@ -37,6 +37,9 @@ from memtui.tui.screens.base import CHANGE, LAYOUTS, BaseScreen, Dialog
 from memtui.tui.screens.session_actions import ACTIONS, SessionActions
 from memtui.tui.widgets.panes import ItemList, PaneTitle
 from memtui.tui.widgets.source_pane import SourcePane
+from memtui.workspace import create_ollama
+
+Choice = TypeVar("Choice")
 
 GROUPS = {
     ClaimGroup.WITHHELD: "withheld",
@@ -152,9 +155,8 @@ def draw_claim(details: ClaimDetails, zone: tzinfo, now: datetime) -> Content:
         start = text.plain.lower().find(word.lower())
         if start >= 0:
             text = text.stylize("underline $error", start, start + len(word))
-    why = (
-        "" if details.history or details.event_id else versions.explain_verdict(bullet)
-    )
+    is_judged = any(row.ruling is not Ruling.OPINION for row in details.history)
+    why = "" if is_judged or details.event_id else versions.explain_verdict(bullet)
     parts = [details.title, bullet.project, details.model, why]
     lines = [
         Content.styled(label, "$context") + text,
@@ -167,6 +169,11 @@ def draw_claim(details: ClaimDetails, zone: tzinfo, now: datetime) -> Content:
 def _draw_judgement(judgement: Judgement, zone: tzinfo, now: datetime) -> Content:
     author = "" if judgement.author == "you" else f" by {judgement.author}"
     at = date_format.near_moment(judgement.at, now, zone) if judgement.at else ""
+    if judgement.ruling is Ruling.OPINION:
+        _, model, _ = judgement.author.split()
+        words = f"“{judgement.words}”" if judgement.words else "no words of the source"
+        head = Content.styled(f"{model}: {judgement.reason}", "$accent")
+        return head + Content.styled(f" — {words} · {at}", "$context")
     before = f": “{judgement.claim.text}” before" if judgement.words else ""
     reason = f" — {judgement.reason}" if judgement.reason else ""
     head = Content.styled(f"{judgement.ruling}{author}", "$accent")
@@ -362,7 +369,8 @@ class ClaimsScreen(SessionActions[None], BaseScreen[None]):
 
         def ask(events: Sequence[Event]) -> None:
             if events:
-                screen = SourceScreen(events, self.zone)
+                choices = [(e.event_id, _draw_event(e, self.zone)) for e in events]
+                screen = ChoiceScreen("Which message says it?", choices)
                 self.memtui.ask(
                     screen, lambda name: self.judge(Ruling.MOVED, event_id=name)
                 )
@@ -440,9 +448,18 @@ class ClaimsScreen(SessionActions[None], BaseScreen[None]):
 class AuditScreen(ClaimsScreen):
     """Lists the claims of a page and of all below it, the worst first."""
 
-    BINDINGS: ClassVar[list[BindingType]] = claim_bindings(
-        "accept", "reject", "correct", "move_source", "undo_judgement", "filter_claims"
-    )
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *claim_bindings(
+            "accept",
+            "reject",
+            "correct",
+            "move_source",
+            "undo_judgement",
+            "filter_claims",
+            "ask_model",
+        ),
+        *commands.bindings("ask_weak"),
+    ]
 
     def __init__(self, name: str, scope: Scope) -> None:
         """Make the screen of a node, of a session (``agent:id``), or of all."""
@@ -450,6 +467,10 @@ class AuditScreen(ClaimsScreen):
         self._audited = name
         self._audited_title = f"Claims · {_describe(name)}" if name else "All claims"
         self._query = AuditQuery(scope)
+        self._asked: dict[str, ClaimRow] = {}  # The model is asked about the first.
+
+    def on_mount(self) -> None:
+        self._model = create_ollama(self.workspace.settings, lambda _: None)
 
     def reload(self) -> None:
         self.load(self._read, self._show, "claims")
@@ -486,13 +507,63 @@ class AuditScreen(ClaimsScreen):
             return audit.count_claims(query)
 
         def ask(totals: AuditTotals) -> None:
-            self.memtui.ask(ClaimFilterScreen(totals, self._query), self._set_query)
+            filters = _list_filters(totals, self._query.scope)
+            self.memtui.ask(ChoiceScreen("Which claims?", filters), self._set_query)
 
         self.load(read, ask, CHANGE)
 
     def _set_query(self, query: AuditQuery) -> None:
         self._query = query
         self.reload()
+
+    # Opinions of a model
+
+    def action_ask_model(self) -> None:
+        self._ask([self._list.current])
+
+    def action_ask_weak(self) -> None:
+        rows = self._list.items.values()
+        weak = [r for r in rows if r.group is ClaimGroup.WEAK and not r.is_judged]
+        is_asking = bool(self._asked)
+        self._asked = dict([*self._asked.items()][:1])
+        self._ask([] if is_asking else weak)
+
+    def _ask(self, rows: Sequence[ClaimRow | None]) -> None:
+        if reason := self.workspace.why_no_model:
+            self.notify(reason)
+            return
+        is_asking = bool(self._asked)
+        self._asked |= {_name(row): row for row in rows if row is not None}
+        if is_asking:
+            self._show_asked()
+        else:
+            self._ask_next()
+
+    def _ask_next(self) -> None:
+        self._show_asked()
+        if row := next(iter(self._asked.values()), None):
+            ask = partial(opinions.ask, row, self._model, self.now())
+            self.load(ask, partial(self._show_opinion, row), "opinion")
+
+    def _show_opinion(self, row: ClaimRow, _: None) -> None:
+        del self._asked[_name(row)]
+        if row == self._list.current:
+            self._show_selected()
+        self._ask_next()
+
+    def _show_asked(self) -> None:
+        count = plural(len(self._asked), "claim")
+        info = f"asking the model about {count}" if self._asked else ""
+        self.query_one("#detail-pane PaneTitle", PaneTitle).show("Claim", info)
+
+    def show_error(self, error: BaseException, group: str) -> None:
+        super().show_error(error, group)
+        if group == "opinion":
+            self._asked.clear()
+            self._show_asked()
+
+    def on_unmount(self) -> None:
+        self._model.cancel()
 
 
 def _list_sources(details: ClaimDetails) -> list[SourceRequested]:
@@ -560,64 +631,50 @@ class LineScreen(Dialog[str]):
         self.dismiss(text if text != self._text else None)
 
 
-class SourceScreen(Dialog[str]):
-    """Returns the id of the message to link a claim to."""
+class ChoiceScreen(Dialog[Choice]):
+    """Returns one of several values, each with a label."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "back"),
     ]
 
-    def __init__(self, events: Sequence[Event], zone: tzinfo) -> None:
+    def __init__(
+        self, question: str, choices: Sequence[tuple[Choice, Content]]
+    ) -> None:
         super().__init__()
-        self._events, self._zone = events, zone
+        self._question, self._choices = question, choices
 
     def compose_dialog(self) -> ComposeResult:
         with Vertical():
-            yield Static("Which message says it?", markup=False)
-            yield OptionList(*map(self._draw, self._events), compact=True)
-
-    def _draw(self, event: Event) -> Option:
-        time = date_format.clock(event.timestamp, self._zone)
-        head = Content.styled(f"{time} {format.speaker(event)}  ", "$context")
-        room = max(20, 74 - cell_len(head.plain))
-        return Option(head + format.shorten(" ".join(event.text.split()), room))
-
-    @on(OptionList.OptionSelected)
-    def choose(self, event: OptionList.OptionSelected) -> None:
-        self.dismiss(self._events[event.option_index].event_id)
-
-
-class ClaimFilterScreen(Dialog[AuditQuery]):
-    """Returns the query of the claims to list."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "back"),
-    ]
-
-    def __init__(self, totals: AuditTotals, query: AuditQuery) -> None:
-        super().__init__()
-        everything = AuditQuery(query.scope)
-        self._choices = [(everything, f"all {plural(totals.total, 'claim')}")]
-        for group, label in GROUPS.items():
-            if count := totals.sum_by("group")[group]:
-                narrowed = replace(everything, groups=frozenset([group]))
-                self._choices.append((narrowed, f"{label}  {count:,}"))
-        for kind, count in totals.sum_by("kind").most_common():
-            label = kind or "lines about periods"
-            if kind:
-                narrowed = replace(everything, kind=kind)
-                self._choices.append((narrowed, f"kind: {label}  {count:,}"))
-        for model, count in totals.sum_by("model").most_common():
-            narrowed = replace(everything, model=model)
-            self._choices.append((narrowed, f"model: {model}  {count:,}"))
-
-    def compose_dialog(self) -> ComposeResult:
-        with Vertical():
-            yield Static("Which claims?", markup=False)
+            yield Static(self._question, markup=False)
             yield OptionList(
-                *(Option(Content(label)) for _, label in self._choices), compact=True
+                *(Option(label) for _, label in self._choices), compact=True
             )
 
     @on(OptionList.OptionSelected)
     def choose(self, event: OptionList.OptionSelected) -> None:
         self.dismiss(self._choices[event.option_index][0])
+
+
+def _draw_event(event: Event, zone: tzinfo) -> Content:
+    time = date_format.clock(event.timestamp, zone)
+    head = Content.styled(f"{time} {format.speaker(event)}  ", "$context")
+    room = max(20, 74 - cell_len(head.plain))
+    return head + format.shorten(" ".join(event.text.split()), room)
+
+
+def _list_filters(
+    totals: AuditTotals, scope: Scope
+) -> list[tuple[AuditQuery, Content]]:
+    every = AuditQuery(scope)
+    filters = [(every, f"all {plural(totals.total, 'claim')}")]
+    for group, label in GROUPS.items():
+        if count := totals.sum_by("group")[group]:
+            narrowed = replace(every, groups=frozenset([group]))
+            filters.append((narrowed, f"{label}  {count:,}"))
+    for kind, count in totals.sum_by("kind").most_common():
+        if kind:
+            filters.append((replace(every, kind=kind), f"kind: {kind}  {count:,}"))
+    for model, count in totals.sum_by("model").most_common():
+        filters.append((replace(every, model=model), f"model: {model}  {count:,}"))
+    return [(query, Content(label)) for query, label in filters]
