@@ -81,18 +81,20 @@ def judge(
         holder, subject = _find_place(node_id, grips)
         claim = Claim(subject, bullet.kind, bullet.claim_text)
         before = bullet.judgement
+        sources = list(grips.values())
         if event_id:
             grip = _make_grip(holder, bullet.text, event_id)
             versions.add_grips([grip])
             grips = {grip.grip_id: grip}
+            sources.insert(0, grip)
         elif ruling is Ruling.MOVED:
             raise UsageError("another source is needed")
         if before and not words:
             words = before.words
         event_ids = dict.fromkeys(
             (
-                *(grip.event_id_start for grip in grips.values()),
-                *(grip.event_id_end for grip in grips.values()),
+                *(grip.event_id_start for grip in sources),
+                *(grip.event_id_end for grip in sources),
                 *(before.event_ids if before else ()),
             )
         )

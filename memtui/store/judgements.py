@@ -306,7 +306,8 @@ def judge_facts(facts: Facts, by_text: ByText) -> Facts:
         is_hidden = judgement.ruling in HIDING
         if kind == BulletKind.OUTCOME and facts.reply:
             event_id = facts.reply.event_id
-            if event_id in judgement.event_ids and not judgement.is_by_model:
+            is_meant = event_id in judgement.event_ids or facts.reply.text == claimed
+            if is_meant and not judgement.is_by_model:
                 reply = Line(judgement.words, event_id) if judgement.words else None
                 if is_hidden or reply:
                     facts = replace(facts, reply=reply)
@@ -409,11 +410,16 @@ def _empty(row: Mapping[str, Any]) -> None:
 
 
 def list_outcomes() -> dict[str, str]:
-    """Return the judged last messages of sessions, by event: "" for a rejected one."""
+    """Return the judged last messages of sessions, "" for a rejected one.
+
+    They are listed by their events, and by subject and text, as in ``codex:s1 Done.``,
+    since another message may say the same.
+    """
     hiding = json.dumps(sorted(HIDING))
     rows = fetch(
         f"SELECT e.value, CASE WHEN ruling {IN_JSON} THEN '' ELSE words END"
-        " FROM current_judgements j, json_each(j.event_ids) e WHERE j.kind = 'outcome'"
+        " FROM current_judgements j, json_each(json_insert(j.event_ids, '$[#]',"
+        " j.subject || ' ' || j.text)) e WHERE j.kind = 'outcome'"
         f" AND NOT j.is_by_model AND (j.words <> '' OR ruling {IN_JSON})",
         hiding,
         hiding,

@@ -30,7 +30,7 @@ from memtui.services.integrity import Audit
 from memtui.services.redact import Redaction
 from memtui.services.sessions import read_card
 from memtui.store import database, judgements, nodes, segments, sessions
-from memtui.store.database import fetch_column, fetch_value
+from memtui.store.database import fetch, fetch_column, fetch_value
 from memtui.store.tombstones import TombstoneKind
 from memtui.summarize import rollup
 from memtui.workspace import Workspace
@@ -100,7 +100,9 @@ class Sequences:
         texts = [
             (f"Please build part{self.said} of the mill.", EventRole.USER),
             (
-                f"The part{self.said} turns now.\nWheel{self.said} was greased.",
+                f"The part{number % 5} turns now.\nWheel{self.said} was greased."
+                if number % 4
+                else "All of it is done, as you wanted.",
                 EventRole.ASSISTANT,
             ),
             (SECRET if number % 7 == 0 else "Thank you.", EventRole.USER),
@@ -297,10 +299,10 @@ class Sequences:
         with database.connection():
             current = judgements.list_current()
             stored = set(fetch_column("SELECT id FROM events"))
-            texts = fetch_column("SELECT outcome || char(10) || work FROM sessions")
+            texts = fetch("SELECT name, '— ' || outcome FROM sessions")
             for page in nodes.get_many(nodes.list_ids()):
                 if page.level is not TocLevel.SEGMENT:
-                    texts += [bullet.text for bullet in page.bullets]
+                    texts += [(b.session_id, b.text) for b in page.bullets]
         for judgement in current:
             assert stored.issuperset(judgement.event_ids)
             shown = self._shown_lines(judgement)
@@ -308,8 +310,9 @@ class Sequences:
                 assert (judgement.claim.kind, judgement.claim.text) not in shown
                 is_fact = not judgement.is_by_model
                 if judgement.claim.kind == BulletKind.OUTCOME and is_fact:
-                    start = judgement.claim.text.splitlines()[0]
-                    assert not any(f"— {start}" in text for text in texts)
+                    _, _, session = judgement.claim.subject.partition(":")
+                    said = f"— {judgement.claim.text}"
+                    assert not [t for name, t in texts if name == session and said in t]
             elif judgement.is_by_model or judgement.claim.kind == BulletKind.ADDED:
                 assert (judgement.claim.kind, judgement.claim.text) in shown
 
@@ -355,9 +358,16 @@ TWO_SEGMENTS_SAY_IT = [
 ]
 
 
+MOVED_AND_REJECTED = [("moved", 1), ("rejected", 1)]
+
+OUTCOME_SAID_BEFORE = [("say", 36), ("rejected", 1)]
+
+
 @pytest.mark.fuzz
 @often(12)
 @example(TWO_SEGMENTS_SAY_IT)
+@example(MOVED_AND_REJECTED)
+@example(OUTCOME_SAID_BEFORE)
 @given(operations)
 def test_any_sequence_keeps_what_an_audit_checks(
     steps: list[tuple[str, int]],
