@@ -11,7 +11,7 @@ from memtui.errors import UsageError
 from memtui.model.audit import AuditQuery, Damage
 from memtui.model.filters import Scope
 from memtui.model.quantities import plural
-from memtui.services import audit, browse, report
+from memtui.services import audit, browse, coverage, report
 from memtui.services.integrity import Audit, IntegrityReport
 from memtui.workspace import Workspace
 
@@ -38,6 +38,7 @@ def run(args: Namespace, context: Context) -> int:
         query = _read_query(args, workspace)
         checks = Audit(query, workspace.paths, workspace.settings.search_include_tools)
         found = checks.run(has_worker=workspace.has_worker is not False)
+        cited = coverage.count(query)
     totals, percent = found.totals, found.totals.supported_percent
     sums = {
         name: Counter({_name(key): n for key, n in totals.sum_by(name).items()})
@@ -45,7 +46,9 @@ def run(args: Namespace, context: Context) -> int:
     }
     counted = {"total": totals.total, "supported": totals.supported, **sums}
     data = {**output.to_plain(found), "totals": counted, "supported_percent": percent}
+    data["cited"] = {kind: list(numbers) for kind, numbers in cited.items()}
     lines = [*_list_damages(found.damages), *_list_totals(found, sums)]
+    lines += filter(None, [coverage.describe(cited)])
     if percent < args.fail_under:
         lines.append(f"✗ That is less than {args.fail_under} %.")
     code = int(bool(found.damages) or percent < args.fail_under)

@@ -62,7 +62,7 @@ def judge(
         ruling: What is said of it.
         now: The time.
         words: The other wording, if it is corrected.
-        event_id: The other source, if it is moved, or the source of a new one.
+        event_id: The other source, if it is moved, or a source of a new one.
         reason: Why.
         author: Who says it.
 
@@ -73,7 +73,8 @@ def judge(
         raise UsageError("this line repeats other lines; judge them on their own page")
     if bullet.kind is BulletKind.TITLE:
         raise UsageError("this is a title; rename the session instead")
-    words, reason = _clean(words, BULLET_CHARS), _clean(reason, MAX_REASON_CHARS)
+    words = clean_line(words, BULLET_CHARS)
+    reason = clean_line(reason, MAX_REASON_CHARS)
     if ruling is Ruling.CORRECTED and not words:
         raise UsageError("a correction needs another wording")
     with database.transaction():
@@ -85,7 +86,8 @@ def judge(
         if event_id:
             grip = _make_grip(holder, bullet.text, event_id)
             versions.add_grips([grip])
-            grips = {grip.grip_id: grip}
+            others = grips if ruling is Ruling.ADDED else {}
+            grips = {**others, grip.grip_id: grip}
             sources.insert(0, grip)
         elif ruling is Ruling.MOVED:
             raise UsageError("another source is needed")
@@ -200,7 +202,8 @@ def list_sources(page: str, bullet: Bullet) -> list[Event]:
     return [event for score, event in best if score]
 
 
-def _clean(text: str, limit: int) -> str:
+def clean_line(text: str, limit: int) -> str:
+    """Return a typed text as a line, without secrets."""
     line = " ".join(remove_tag_characters(clean(text)).split())
     return shorten(redact(line).text, limit)
 

@@ -4,13 +4,13 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import chain
 
+from memtui.model.audit import AuditQuery
 from memtui.model.events import EventPosition
 from memtui.services import conversation, sessions
 from memtui.services.conversation import ConversationKey
 from memtui.services.sessions import SessionCard
-from memtui.store import conversations, database, versions, work
+from memtui.store import conversations, coverage, database, work
 from memtui.summarize.card import name_request
 
 MAX_CALLS = 20
@@ -39,7 +39,9 @@ class Outline:
     entries: tuple[OutlineEntry, ...]
     """In the order of the conversation."""
     cited: Sequence[EventPosition]
-    """The events that the lines of the summary are based on."""
+    """The events that the lines of the summary cite."""
+    uncited: Sequence[tuple[bool, EventPosition]]
+    """Prompts, errors and commits that no line cites; other messages with True."""
 
     @property
     def prompts(self) -> list[EventPosition]:
@@ -55,14 +57,13 @@ def read_outline(key: ConversationKey) -> Outline:
     with database.connection():
         number = conversation.find_number(key)
         card = sessions.read_card(key.agent, key.session_id)
-        parts = (card.bullets, *(segment.bullets for segment in card.segments))
-        names = (name for bullet in chain(*parts) for name in bullet.grip_ids)
-        cited = (grip.event_id_start for grip in versions.get_grips(names).values())
-        return Outline(
-            card,
-            tuple(sorted(_list_entries(number, key))),
-            sorted(_locate(number, key, cited).values()),
-        )
+        query = AuditQuery(session=f"{key.agent}:{key.session_id}")
+        entries = sorted(_list_entries(number, key))
+        cited = sorted(_locate(number, key, coverage.list_cited(query)).values())
+        parts = {e.position for e in entries if e.kind is not EntryKind.SUBAGENT}
+        messages = {*conversations.list_messages(number, key.subagent)} - parts
+        uncited = [(at in messages, at) for at in (parts | messages).difference(cited)]
+        return Outline(card, tuple(entries), cited, sorted(uncited))
 
 
 def _list_entries(number: int, key: ConversationKey) -> Iterator[OutlineEntry]:

@@ -41,7 +41,10 @@ _DESCENDING = "ORDER BY at_ms DESC, ordinal DESC, id DESC"
 
 _TYPES = f"({', '.join(repr(event_type.value) for event_type in EventType)})"
 
-_IS_PROMPT = "type = 'user_message' AND role = 'user'"
+IS_PROMPT = "type = 'user_message' AND role = 'user'"
+
+IS_FAILED = "json_valid(metadata) AND json_extract(metadata, '$.call_end') = 'failed'"
+"""The condition of calls that failed."""
 
 _TOOL = (
     "CASE WHEN type = 'tool_result' AND json_valid(metadata)"
@@ -151,6 +154,12 @@ def list_positions(number: int, subagent: str) -> list[EventPosition]:
     return [_position(row) for row in rows if row[2] not in events.unreadable]
 
 
+def list_messages(number: int, subagent: str) -> list[EventPosition]:
+    """Return the positions of the messages of a conversation."""
+    sql = f"SELECT {_POSITION} {_EVENTS} AND {IS_MESSAGE} AND {_HAS_POSITION}"
+    return list(map(_position, fetch(sql, number, subagent)))
+
+
 def find_text(number: int, subagent: str, text: str) -> Sequence[EventPosition]:
     variants = case_variants(text)
     condition = " OR ".join([f"text LIKE ? ESCAPE '{LIKE_ESCAPE}'"] * len(variants))
@@ -170,11 +179,10 @@ def list_landmarks(number: int, subagent: str) -> list[tuple[EventPosition, bool
 
     This takes 10 µs for each call.
     """
-    failed = "json_valid(metadata) AND json_extract(metadata, '$.call_end') = 'failed'"
     sql = (
         f"SELECT {_POSITION}, type = 'tool_result', substr(text, 1, ?) {_EVENTS}"
-        f" AND {_HAS_POSITION} AND (({_IS_PROMPT})"
-        f" OR CASE WHEN type = 'tool_result' THEN {failed} END)"
+        f" AND {_HAS_POSITION} AND (({IS_PROMPT})"
+        f" OR CASE WHEN type = 'tool_result' THEN {IS_FAILED} END)"
     )
     rows = fetch(sql, LANDMARK_CHARS, number, subagent)
     return [(_position(row), bool(row[3]), str(row[4])) for row in rows]
@@ -267,7 +275,7 @@ def first_message(number: int) -> Event | None:
 
 def last_prompt_before(number: int, event: Event) -> Event | None:
     """Return the user's last message before an event in its conversation."""
-    sql = f"SELECT id {_EVENTS} {_BEFORE} AND {_IS_PROMPT} {_DESCENDING} LIMIT 1"
+    sql = f"SELECT id {_EVENTS} {_BEFORE} AND {IS_PROMPT} {_DESCENDING} LIMIT 1"
     return next(iter(_read(sql, number, event.subagent, *event.position)), None)
 
 

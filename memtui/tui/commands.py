@@ -259,6 +259,20 @@ READING = (
         "Go to your previous prompt in this session.",
         where=SESSION,
     ),
+    Command(
+        "next_part",
+        "p",
+        "Go to the next prompt, error, commit or else message that no bullet cites.",
+        label="not cited",
+        where=f"{SESSION} and {AUDIT}",
+    ),
+    Command(
+        "add_line",
+        "B",
+        "Make a bullet of this message, in your words.",
+        label="make a bullet",
+        where=SESSION,
+    ),
     Command("next_match", "n", "Go to the next match in this session.", where=SESSION),
     Command(
         "previous_match",

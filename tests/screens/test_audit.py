@@ -8,6 +8,7 @@ from textual.widgets import Static
 from memtui.errors import MemtuiError
 from memtui.model.judgements import Ruling
 from memtui.services import browse
+from memtui.services.outline import read_outline
 from memtui.store import database, judgements
 from memtui.tui.app import MemtuiApp
 from memtui.tui.screens.audit import AuditScreen, ChoiceScreen, ClaimList
@@ -144,6 +145,45 @@ async def test_another_message_becomes_the_source(
         await press(pilot, settle, "s", "A", "down", "m", "enter")
         ((_, ruling, _),) = rulings()
         assert ruling is Ruling.MOVED
+
+
+async def test_audit_leads_to_what_no_bullet_cites(
+    audited: Workspace, app_of: AppOf, settle: Settle
+) -> None:
+    app = app_of(audited)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, "s", "A")
+        shares = str(app.screen.query_one("#coverage", Static).visual)
+        session = app.screen
+        assert isinstance(session, AuditScreen) and session.selected_session
+        outline = read_outline(session.selected_session)
+        await press(pilot, settle, "p")
+        assert isinstance(app.screen, ReaderScreen)
+        assert app.screen.view.cursor == outline.uncited[0][1]
+        await press(pilot, settle, "B", "enter", "escape")
+        assert isinstance(app.screen, AuditScreen)
+        await press(pilot, settle, "K", "enter")
+        after = str(app.screen.query_one("#coverage", Static).visual)
+        assert shares.startswith("cited: ") and after.startswith("cited: ")
+        assert after != shares
+
+
+async def test_sources_of_a_claim_come_in_turn(app: MemtuiApp, settle: Settle) -> None:
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, "home", "A")
+        source = app.screen.query_one(SourcePane)
+        claims = list_of(pilot)
+        for _ in claims.items:
+            await press(pilot, settle, "down")
+            if source.query_one(PaneTitle).title.endswith(" of 2"):
+                break
+        titles = []
+        for _ in range(3):
+            titles.append(source.query_one(PaneTitle).title)
+            await press(pilot, settle, "n")
+        assert titles[0] == titles[2] != titles[1]
 
 
 async def test_empty_audit_says_what_to_do(

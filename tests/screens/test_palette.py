@@ -21,7 +21,7 @@ TWINS = (
     {"older_sibling", "next_prompt"},
     {"newer_sibling", "previous_prompt"},
     {"next_source", "next_match"},
-    {"previous_source", "previous_match"},
+    {"previous_source", "previous_match", "next_part"},
     {"retry", "toggle_thinking"},
     {"retry_all", "accept"},
     {"run_now", "reject"},

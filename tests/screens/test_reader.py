@@ -14,12 +14,13 @@ from textual.widgets import Input, Static
 
 from memtui.errors import MemtuiError
 from memtui.model.citations import cite_event
-from memtui.model.events import Event, EventPosition, EventType, make
+from memtui.model.events import Event, EventPosition, EventRole, EventType, make
 from memtui.model.events import make_thought as thought
 from memtui.model.sessions import SubagentMetadata
 from memtui.pipeline.progress import PipelineProgress
 from memtui.services import conversation
 from memtui.services.conversation import ConversationKey, Turn
+from memtui.services.outline import read_outline
 from memtui.services.resume import ResumeCommand
 from memtui.store import database, schema, sessions
 from memtui.store import events as store_events
@@ -27,16 +28,18 @@ from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported, SessionRequested, SourceMarks
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.dialogs import ExportScreen, ResumeScreen, check_resume
-from memtui.tui.screens.reader import ReaderScreen
+from memtui.tui.screens.reader import CITED, ReaderScreen
 from memtui.tui.screens.sessions import SessionsScreen
 from memtui.tui.widgets import turn_rendering
 from memtui.tui.widgets.panes import PaneTitle
 from memtui.tui.widgets.transcript_view import CURSOR_MARK, TranscriptView
 from memtui.workspace import Workspace
+from tests.message_factory import make_message, store_messages
 from tests.pilots import AppOf, Compare, Settle, footer_keys, notices, press
 from tests.screens import long_session
 from tests.tables import EventRow
 
+ASSISTANT = EventRole.ASSISTANT
 MILL = ConversationKey("codex", "mill")
 SHOP = "shop-1"
 
@@ -862,6 +865,65 @@ def test_reading_around_a_place_uses_the_index(workspace: Workspace) -> None:
     with database.connection():
         plan = [row[3] for row in database.db.execute_sql(asked).fetchall()]
     assert len(plan) == 1 and "(at_ms,ordinal,id)<" in plan[0]
+
+
+@pytest.mark.journey
+async def test_messages_that_no_bullet_cites_become_bullets(
+    workspace: Workspace, app_of: AppOf, settle: Settle
+) -> None:
+    key = ConversationKey("claude-code", "s1")
+    store_messages(
+        *(make_message(f"Count flock {at} of **owls**.", at) for at in range(4)),
+        *(make_message(f"Flock {at}.", 9 + at, role=ASSISTANT) for at in range(3)),
+    )
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    before = read_outline(key)
+    assert [is_other for is_other, _ in before.uncited] == [False] * 3 + [True] * 2
+    app = app_of(workspace)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await open_session(pilot, settle, whose=key)
+        await press(pilot, settle, "home", "p")
+        assert view(app).cursor == before.uncited[0][1]
+        title = app.screen.query_one(PaneTitle)
+        assert title.info.startswith(f"not cited 1 of {len(before.uncited)} · ")
+        await press(pilot, settle, "p")
+        text, place = current_event(app).text, view(app).cursor
+        assert place == before.uncited[1][1]
+        await press(pilot, settle, "B")
+        proposed = app.screen.query_one(Input).value
+        assert (proposed, text) == (
+            "Count flock 2 of owls.",
+            "Count flock 2 of **owls**.",
+        )
+        await press(pilot, settle, "enter")
+        assert place in view(app).marks[CITED]
+        assert not title.info.startswith("not cited")
+        texts = [bullet.text for bullet in read_outline(key).card.bullets]
+        assert proposed in texts
+        await press(pilot, settle, "p")
+        assert view(app).cursor == before.uncited[2][1]
+        total = len(before.uncited) - 1
+        assert title.info.startswith(f"not cited 2 of {total} · ")
+        # The last one is said to be it, and from elsewhere the first comes again.
+        await press(pilot, settle, *"p" * total)
+        assert notices(app)[-1] == "This is the last message that no bullet cites."
+        await press(pilot, settle, "end", "p")
+        assert view(app).cursor == before.uncited[0][1]
+
+
+async def test_key_of_uncited_parts_is_that_of_matches_while_searching(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        shop = ConversationKey("claude-code", SHOP)
+        await open_session(pilot, settle, whose=shop)
+        await press(pilot, settle, "slash", *"session", "enter", "n")
+        second = view(app).cursor
+        await press(pilot, settle, "p")
+        first = view(app).cursor
+        assert first and second and first < second
+        await press(pilot, settle, "n")
+        assert view(app).cursor == second
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from memtui.tools import handover, replies
 from memtui.tui import terminal
 from memtui.tui.app import MemtuiApp
 from memtui.tui.screens.contents import ContentsScreen
-from memtui.tui.screens.dialogs import ExportScreen, RenameScreen, ResumeScreen
+from memtui.tui.screens.dialogs import ExportScreen, LineScreen, ResumeScreen
 from memtui.tui.screens.search import SearchScreen
 from memtui.tui.widgets.toc_tree import TocTree
 from memtui.workspace import Workspace
@@ -59,7 +59,7 @@ async def test_keys_act_on_the_selected_session(
         await press(pilot, settle, "o")
         assert notices(app)[-1].startswith("No editor is set.")
         await press(pilot, settle, "T")
-        assert isinstance(app.screen, RenameScreen)
+        assert isinstance(app.screen, LineScreen)
         assert app.screen.query_one(Input).value == session.title
         app.screen.query_one(Input).value = "A name of my own"
         await press(pilot, settle, "enter")
@@ -110,7 +110,7 @@ async def test_hits_have_the_same_commands_with_alt(
         for key, dialog in (
             ("alt+r", ResumeScreen),
             ("alt+e", ExportScreen),
-            ("alt+t", RenameScreen),
+            ("alt+t", LineScreen),
         ):
             # Most terminals send escape and the letter.
             app.post_message(events.Key(key, key[-1]))

@@ -16,7 +16,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 from textual.content import Content
-from textual.widgets import Input, OptionList, Static
+from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from memtui.model import calendar
@@ -27,14 +27,26 @@ from memtui.model.filters import Scope
 from memtui.model.judgements import Judgement, Ruling
 from memtui.model.nodes import BulletKind
 from memtui.model.quantities import plural
-from memtui.services import audit, judging, opinions, versions
+from memtui.services import audit, coverage, judging, opinions, versions
 from memtui.services.audit import AuditTotals, ClaimDetails
 from memtui.services.conversation import ConversationKey
+from memtui.services.outline import Outline, read_outline
 from memtui.text import date_format
 from memtui.tui import commands, format
-from memtui.tui.messages import LeavePane, ProgressReported, SourceRequested
+from memtui.tui.messages import (
+    LeavePane,
+    ProgressReported,
+    SessionRequested,
+    SourceRequested,
+)
 from memtui.tui.screens.base import CHANGE, LAYOUTS, BaseScreen, Dialog
-from memtui.tui.screens.session_actions import ACTIONS, SessionActions
+from memtui.tui.screens.dialogs import LineScreen, TypedLine
+from memtui.tui.screens.session_actions import (
+    ACTIONS,
+    ALL_CITED,
+    NO_SESSION,
+    SessionActions,
+)
 from memtui.tui.widgets.panes import ItemList, PaneTitle
 from memtui.tui.widgets.source_pane import SourcePane
 from memtui.workspace import create_ollama
@@ -195,13 +207,12 @@ def claim_bindings(*names: str, **help: str) -> list[BindingType]:
             *names, in_footer=True, back="Go back to the list, or leave it.", **help
         ),
         *commands.bindings(
-            "next_source",
-            "previous_source",
             "more_context",
             "less_context",
             "next_pane",
             "previous_pane",
             *ACTIONS,
+            next_source="Show the next source of this claim, then the first one again.",
             regenerate="Ask a model for a new version of this page.",
             copy="Copy this quote with its source.",
         ),
@@ -231,6 +242,7 @@ class ClaimsScreen(SessionActions[None], BaseScreen[None]):
         with Container(id="panes"):
             with Vertical(id="list-pane"):
                 yield PaneTitle()
+                yield Static(id="coverage", markup=False)
                 yield ClaimList(self.zone, self.now)
                 yield Static(id="nothing", markup=False)
             with Vertical(id="detail-pane"):
@@ -304,14 +316,8 @@ class ClaimsScreen(SessionActions[None], BaseScreen[None]):
         self._source.request(self._sources[0])
 
     def action_next_source(self) -> None:
-        self._step_source(1)
-
-    def action_previous_source(self) -> None:
-        self._step_source(-1)
-
-    def _step_source(self, by: int) -> None:
-        if 0 <= self._place + by < len(self._sources):
-            self._place += by
+        if len(self._sources) > 1:
+            self._place = (self._place + 1) % len(self._sources)
             self._source.request(self._sources[self._place])
         else:
             self.notify("There is no other source of this claim.")
@@ -351,17 +357,21 @@ class ClaimsScreen(SessionActions[None], BaseScreen[None]):
         row = self._list.current
         if row is not None and row.ruling is Ruling.REJECTED:
             ask = LineScreen("", "Why it is wrong. Enter saves it.")
-            self.memtui.ask(ask, lambda why: self.judge(Ruling.REJECTED, reason=why))
+            reject = partial(self.judge, Ruling.REJECTED)
+            self.memtui.ask(ask, lambda line: reject(reason=line.text))
         else:
             self.judge(Ruling.REJECTED)
 
     def action_correct(self) -> None:
         if (row := self._list.current) is not None:
             hint = "What it should say. Enter saves it; it is marked as yours."
-            ask = LineScreen(row.words or row.text, hint)
-            self.memtui.ask(
-                ask, lambda words: self.judge(Ruling.CORRECTED, words=words)
-            )
+            before = row.words or row.text
+
+            def correct(line: TypedLine) -> None:
+                if line.text not in ("", before):
+                    self.judge(Ruling.CORRECTED, words=line.text)
+
+            self.memtui.ask(LineScreen(before, hint), correct)
 
     def action_move_source(self) -> None:
         if (details := self._details) is None or self._list.current is None:
@@ -457,6 +467,7 @@ class AuditScreen(ClaimsScreen):
             "undo_judgement",
             "filter_claims",
             "ask_model",
+            next_part="Open this session at the first part that no bullet cites.",
         ),
         *commands.bindings("ask_weak"),
     ]
@@ -474,11 +485,20 @@ class AuditScreen(ClaimsScreen):
 
     def reload(self) -> None:
         self.load(self._read, self._show, "claims")
+        self._count_cited()
+
+    def _count_cited(self) -> None:
+        def describe() -> str:
+            return coverage.describe(coverage.count(self._narrow(self._query)))
+
+        self.load(describe, self.query_one("#coverage", Static).update, "coverage")
+
+    def _narrow(self, query: AuditQuery) -> AuditQuery:
+        name = self._audited
+        return audit.narrow(query, name, self.zone) if name else query
 
     def _read(self) -> tuple[list[ClaimRow], AuditTotals]:
-        query = self._query
-        if self._audited:
-            query = audit.narrow(query, self._audited, self.zone)
+        query = self._narrow(self._query)
         return audit.list_claims(query), audit.count_claims(query)
 
     def _show(self, read: tuple[list[ClaimRow], AuditTotals]) -> None:
@@ -489,6 +509,7 @@ class AuditScreen(ClaimsScreen):
 
     def read_totals(self) -> None:
         self.load(lambda: self._read()[1], self._show_totals, "totals")
+        self._count_cited()
 
     def _show_totals(self, totals: AuditTotals) -> None:
         self.show_title(self._audited_title, describe_totals(totals))
@@ -497,14 +518,27 @@ class AuditScreen(ClaimsScreen):
         self._query = replace(self._query, scope=scope)
         self.reload()
 
+    def action_next_part(self) -> None:
+        """Open the session of this claim at the first part that no bullet cites."""
+        if (key := self.selected_session) is None:
+            self.notify(NO_SESSION)
+            return
+
+        def open_part(outline: Outline) -> None:
+            if outline.uncited:
+                _, (*_, event_id) = outline.uncited[0]
+                request = SessionRequested(key.agent, key.session_id, event_id)
+                self.post_message(request)
+            else:
+                self.notify(ALL_CITED)
+
+        self.load(partial(read_outline, key), open_part, CHANGE)
+
     def action_filter_claims(self) -> None:
         """Choose which claims are listed."""
 
         def read() -> AuditTotals:
-            query = AuditQuery(self._query.scope)
-            if self._audited:
-                query = audit.narrow(query, self._audited, self.zone)
-            return audit.count_claims(query)
+            return audit.count_claims(self._narrow(AuditQuery(self._query.scope)))
 
         def ask(totals: AuditTotals) -> None:
             filters = _list_filters(totals, self._query.scope)
@@ -606,29 +640,6 @@ def _undo(row: ClaimRow, now: datetime) -> ClaimRow:
 
 
 # Dialogs
-
-
-class LineScreen(Dialog[str]):
-    """Returns a line of text."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "submit", "save it", key_display="enter", priority=True),
-        Binding("escape", "leave", "back"),
-    ]
-
-    def __init__(self, text: str, hint: str) -> None:
-        super().__init__()
-        self._text, self._hint = text, hint
-
-    def compose_dialog(self) -> ComposeResult:
-        with Vertical():
-            yield Input(self._text, compact=True, select_on_focus=False)
-            yield Static(self._hint, classes="hint", markup=False)
-
-    @on(Input.Submitted)
-    def submit(self, event: Input.Submitted) -> None:
-        text = event.value.strip()
-        self.dismiss(text if text != self._text else None)
 
 
 class ChoiceScreen(Dialog[Choice]):

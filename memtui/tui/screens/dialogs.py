@@ -1,4 +1,4 @@
-"""Small dialogs: go to a date; export, rename or resume a session."""
+"""Small dialogs: go to a date; write a line; export or resume a session."""
 
 import shutil
 from collections.abc import Iterable
@@ -15,7 +15,6 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from memtui.model import calendar
-from memtui.model.sessions import Session
 from memtui.services import browse
 from memtui.services.resume import ResumeCommand
 from memtui.text import dates
@@ -170,41 +169,35 @@ class ExportScreen(Dialog[str]):
         self.query_one("#how", Static).update(Content.styled(text, "$error"))
 
 
-# Renaming a session
-
-OWN_NAME = "An empty name takes this one back."
-GIVEN_NAME = "The name of this session, everywhere from now on."
+# Writing a line
 
 
-class NewName(NamedTuple):
-    """The name of a session; "" for the one that memtui gave it."""
+class TypedLine(NamedTuple):
+    """A line that was typed; it may be empty."""
 
-    name: str
+    text: str
 
 
-class RenameScreen(Dialog[NewName]):
-    """Returns the new name, unless it is the same."""
+class LineScreen(Dialog[TypedLine]):
+    """Returns a line of text."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "submit", "rename it", key_display="enter", priority=True),
+        Binding("enter", "submit", "save it", key_display="enter", priority=True),
         Binding("escape", "leave", "back"),
     ]
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, text: str, hint: str) -> None:
         super().__init__()
-        self._session = session
+        self._text, self._hint = text, hint
 
     def compose_dialog(self) -> ComposeResult:
-        hint = OWN_NAME if self._session.own_name else GIVEN_NAME
-        with Vertical(id="rename"):
-            yield Input(self._session.title, compact=True, id="name")
-            yield Static(hint, id="how", markup=False)
+        with Vertical():
+            yield Input(self._text, compact=True, select_on_focus=False)
+            yield Static(self._hint, id="how", markup=False)
 
     @on(Input.Submitted)
     def submit(self, event: Input.Submitted) -> None:
-        name = event.value.strip()
-        is_same = name == self._session.title or name == self._session.own_name == ""
-        self.dismiss(None if is_same else NewName(name))
+        self.dismiss(TypedLine(event.value.strip()))
 
 
 # Resuming a session

@@ -15,8 +15,9 @@ from textual.events import DescendantFocus
 from textual.widgets import Input, OptionList, Static
 
 from memtui.model.events import EventPosition
+from memtui.model.judgements import Judgement
 from memtui.model.quantities import plural
-from memtui.services import browse, conversation
+from memtui.services import browse, conversation, coverage
 from memtui.services.conversation import (
     ConversationGoneError,
     ConversationInfo,
@@ -35,7 +36,13 @@ from memtui.tui.screens.base import (
     FindInput,
     describe_failure,
 )
-from memtui.tui.screens.session_actions import ACTIONS, SESSION, SessionActions
+from memtui.tui.screens.dialogs import LineScreen, TypedLine
+from memtui.tui.screens.session_actions import (
+    ACTIONS,
+    ALL_CITED,
+    SESSION,
+    SessionActions,
+)
 from memtui.tui.widgets import markdown, turn_rendering
 from memtui.tui.widgets.panes import PaneTitle
 from memtui.tui.widgets.session_outline import OutlineList, draw_card
@@ -61,6 +68,7 @@ CITED, MATCHING = ("┃", "$context"), ("━", "$evidence")
 
 NO_QUOTES: Mapping[str, SourceMarks] = {}
 EMPTY = "This session has no messages."
+LINE_HINT = "A bullet that cites this message. Enter saves it; it is marked as yours."
 GONE = "This session has been deleted.\n\nPress esc to go back."
 
 
@@ -183,6 +191,7 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
         ),
         *commands.bindings(
             "next_match", "previous_match", "next_prompt", "previous_prompt",
+            "next_part", "add_line",
             "toggle_thinking", "toggle_raw", "toggle_card", "show_outline",
             "show_in_contents", *ACTIONS,
             copy="Copy this message as it is; again: its next block of code.",
@@ -215,6 +224,9 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
         self._quotes = quotes
         # The event whose text was copied last, and the number of its block of code.
         self._copied = ("", 0)
+        # The uncited part gone to last, and the numbers of all of them.
+        self._part: tuple[bool, EventPosition] | None = None
+        self._uncited: Mapping[EventPosition, int] = {}
         self._seeks_match = True  # Until the match or quote jumped to is shown.
         self._with_thinking = self._is_raw = False
         self._expanded: set[str] = set()
@@ -320,13 +332,16 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
                 view.show(positions, start, end, *loaded)
                 self._show_match()
                 if not (before and before.about is about):
-                    read = partial(read_outline, self.key)
-                    self.load(read, self._show_outline, "outline")
+                    self._read_outline()
 
         self.load(read, show, TURNS)
 
+    def _read_outline(self) -> None:
+        self.load(partial(read_outline, self.key), self._show_outline, "outline")
+
     def _show_outline(self, outline: Outline) -> None:
         self._outline = outline
+        self._uncited = {place: n for n, (_, place) in enumerate(outline.uncited, 1)}
         self.query_one("#card", Static).update(draw_card(outline, self.zone))
         if self.has_class("-outline"):
             self._outline_list.show(outline, self.view.cursor)
@@ -351,6 +366,8 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
         prompts = self._outline.prompts if self._outline else ()
         if self.view.cursor and (number := bisect_right(prompts, self.view.cursor)):
             parts.insert(0, f"prompt {number:,} of {len(prompts):,}")
+        if self.view.cursor and (number := self._uncited.get(self.view.cursor, 0)):
+            parts.insert(0, f"not cited {number:,} of {len(self._uncited):,}")
         what = f"{subagent} of {session.title}" if subagent else session.title
         self.query_one(PaneTitle).show(what, " · ".join(filter(None, parts)))
 
@@ -468,6 +485,48 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
         else:
             which = "last" if step > 0 else "first"
             self.notify(f"This is your {which} prompt.")
+
+    # Parts that no bullet cites
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:
+        """While words are searched for, the key of this is that of a match."""
+        return action != "next_part" or not self.has_class("-finding")
+
+    def action_next_part(self) -> None:
+        """Go to the next part; from elsewhere, to the next prompt, failed call or
+        commit, or to the first part of all."""
+        here, outline = self.view.cursor, self._outline
+        if here is None or outline is None:
+            return
+        parts, part = outline.uncited, self._part
+        if part is not None and part[1] == here:
+            at = bisect_right(parts, part)
+        else:
+            at = bisect_right(parts, (False, here))
+            at = 0 if all(is_other for is_other, _ in parts[at : at + 1]) else at
+        if at < len(parts):
+            self._part = parts[at]
+            self._go_to(self._part[1])
+        elif parts:
+            self.notify("This is the last message that no bullet cites.")
+        else:
+            self.notify(ALL_CITED)
+
+    def action_add_line(self) -> None:
+        if (turn := self._selected_turn()) is None:
+            return
+        event_id = turn.event.event_id
+
+        def add(line: TypedLine) -> None:
+            make = partial(coverage.add_line, event_id, line.text, self.now())
+            self.execute(make, self._show_line, SESSION)
+
+        proposed = coverage.propose_line(format.event_text(turn.event))
+        self.memtui.ask(LineScreen(proposed, LINE_HINT), add)
+
+    def _show_line(self, line: Judgement) -> None:
+        self.notify(line.text, title="Added as a bullet")
+        self._read_outline()
 
     def _go_to(self, place: EventPosition) -> None:
         self.view.go_to(place)

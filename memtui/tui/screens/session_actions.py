@@ -21,8 +21,9 @@ from memtui.tui.screens.dialogs import (
     PACK,
     REPORT,
     ExportScreen,
-    RenameScreen,
+    LineScreen,
     ResumeScreen,
+    TypedLine,
     check_resume,
 )
 
@@ -36,6 +37,9 @@ SESSION = "session"  # The group of threads whose errors are shown as notices.
 
 NO_EDITOR = "No editor is set. Quit, run `export EDITOR=nano`, and start memtui again."
 NO_SESSION = "Select a session first."
+OWN_NAME = "An empty name takes this one back."
+GIVEN_NAME = "The name of this session, everywhere from now on."
+ALL_CITED = "Bullets cite every message of this session."
 
 CLIPBOARD, PACK_FILE = "clipboard", "handover.md"
 
@@ -201,8 +205,13 @@ class SessionActions(LoadingScreen[ScreenResultType]):
     def action_rename(self) -> None:
         def ask(about: ConversationInfo) -> None:
             session = about.session
-            rename = partial(self._rename, session)
-            self.memtui.ask(RenameScreen(session), lambda answer: rename(answer.name))
+
+            def rename(line: TypedLine) -> None:
+                if line.text != session.title and (line.text or session.own_name):
+                    self._rename(session, line.text)
+
+            hint = OWN_NAME if session.own_name else GIVEN_NAME
+            self.memtui.ask(LineScreen(session.title, hint), rename)
 
         self._read_selected(ask)
 

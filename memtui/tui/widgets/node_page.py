@@ -28,7 +28,7 @@ from memtui.model.nodes import (
     TocNode,
 )
 from memtui.model.quantities import plural
-from memtui.services import browse, usage, versions
+from memtui.services import browse, coverage, usage, versions
 from memtui.text import date_format
 from memtui.tui import commands, format, messages, workers
 from memtui.tui.widgets.panes import SEPARATOR, ItemList, PaneTitle
@@ -394,7 +394,7 @@ class NodePage(Vertical, workers.AppNode):
         self.scope = ALL
         # The shown node; True if a version of it by a model was rejected.
         self._shown: tuple[TocNode, bool] | None = None
-        self._usage = ""  # What the replies of the shown node took.
+        self._notes: dict[str, str] = {}  # The usage and the coverage.
         # The row of the contents that is or will be shown.
         self._row: TocEntry | DaySession | None = None
         self._source_to_open = ("", "")  # A grip, and the text of its bullet.
@@ -467,7 +467,7 @@ class NodePage(Vertical, workers.AppNode):
             return
         if self.node is None or self.node.node_id != row.node_id:
             self._leave()
-            self._usage = ""
+            self._notes = {}
         if page is None:
             self.node, self._shown = None, None
             self._show_text(Content(NOT_FOUND))
@@ -482,8 +482,12 @@ class NodePage(Vertical, workers.AppNode):
             self.load(lambda: count(nodes.node_text(shown_node)), show, "cost")
         if shown_node is not None:
             settings = self.workspace.settings
-            read = partial(usage.describe_page, row, scope, settings, self.zone)
-            self.load(read, partial(self._show_usage, shown_node), "usage")
+            notes = {
+                "usage": partial(usage.describe_page, row, scope, settings, self.zone),
+                "coverage": partial(coverage.describe_page, row, scope, self.zone),
+            }
+            for name, read in notes.items():
+                self.load(read, partial(self._show_note, shown_node, name), name)
         self.post_message(messages.NodeLoaded())
 
     def _show_node(self, node: TocNode, *, is_rejected: bool) -> None:
@@ -505,10 +509,10 @@ class NodePage(Vertical, workers.AppNode):
             info = f"{first}{SEPARATOR}{cost}{separator}{others}" if first else ""
             self.query_one(PaneTitle).info = info
 
-    def _show_usage(self, node: TocNode, usage: str) -> None:
-        """Show what the replies took, in tokens, cost and time."""
-        if node == self.node and self._shown and usage != self._usage:
-            self._usage = usage
+    def _show_note(self, node: TocNode, name: str, note: str) -> None:
+        """Show what the replies took, or how much bullets cite."""
+        if node == self.node and self._shown and note != self._notes.get(name, ""):
+            self._notes[name] = note
             head = self._head(node, is_rejected=self._shown[1])
             self.query_one("#head", Static).update(head)
 
@@ -551,9 +555,10 @@ class NodePage(Vertical, workers.AppNode):
             format.support_counts(node.bullets),
             status if node.bullets or node.is_pinned else "",
             f"rejected: {node.rejection}" if node.rejection else "",
+            self._notes.get("coverage", ""),
         ]
         lines += [_quiet([node.work_state, self._age(node), *names]), _quiet(origin)]
-        lines.append(_quiet([self._usage]))
+        lines.append(_quiet([self._notes.get("usage", "")]))
         if node.keywords:
             lines.append(Content.styled(" · ".join(node.keyword_texts), "$accent"))
         if node.all_segments:
