@@ -350,14 +350,6 @@ def apply(sequences: Sequences, name: str, number: int) -> None:
         sequences.judge(number, Ruling(name))
 
 
-TWO_SEGMENTS_SAY_IT = [
-    ("regenerate", 0),
-    ("rejected", 47),
-    ("rejected", 30),
-    ("done", 26),
-]
-
-
 MOVED_AND_REJECTED = [("moved", 1), ("rejected", 1)]
 
 OUTCOME_SAID_BEFORE = [("say", 36), ("rejected", 1)]
@@ -365,7 +357,6 @@ OUTCOME_SAID_BEFORE = [("say", 36), ("rejected", 1)]
 
 @pytest.mark.fuzz
 @often(12)
-@example(TWO_SEGMENTS_SAY_IT)
 @example(MOVED_AND_REJECTED)
 @example(OUTCOME_SAID_BEFORE)
 @given(operations)

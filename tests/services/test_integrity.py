@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from memtui.model.events import EventRole
 from memtui.model.judgements import Ruling
 from memtui.paths import in_home
 from memtui.search.message_index import MessageIndex
@@ -19,6 +20,7 @@ from memtui.store.events import SessionTexts
 from memtui.workspace import Workspace
 from tests.cli_runner import json_data, run_memtui
 from tests.conftest import NOW, OWN
+from tests.message_factory import make_message, store_messages
 
 SESSION = "claude-code:shop-1"
 DAY = "toc:day:2024-01-15"
@@ -269,6 +271,23 @@ def test_what_waits_to_be_indexed_is_no_damage(home: Path) -> None:
     assert find_damages(home) == []
     output = run_memtui(home, "audit").stdout
     assert "not indexed yet" in output
+
+
+def test_line_of_two_segments_is_indexed_without_it_in_both(
+    workspace: Workspace,
+) -> None:
+    for day in (0, 9):
+        at_s = day * 86_400
+        asked = make_message("Grease the wheel of the mill.", at_s)
+        reply = make_message(f"Greased {day}.", at_s + 1, role=EventRole.ASSISTANT)
+        store_messages(asked, reply)
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    with database.connection():
+        name = min(n for n in nodes.list_ids() if n.startswith("toc:segment"))
+    judging.judge(*judging.find_line(name, "Grease the"), Ruling.REJECTED, NOW)
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    workspace.stop()
+    assert find_damages(workspace.paths.store.parent) == []
 
 
 def test_scope_narrows_damages_and_totals(
