@@ -356,7 +356,7 @@ OUTCOME_SAID_BEFORE = [("say", 36), ("rejected", 1)]
 
 
 @pytest.mark.fuzz
-@often(12)
+@often(40)
 @example(MOVED_AND_REJECTED)
 @example(OUTCOME_SAID_BEFORE)
 @given(operations)
