@@ -35,6 +35,10 @@ CREATE TEMP VIEW shown_sessions AS
 SELECT e.id, s.agent || ':' || s.name, e.* FROM audited_sessions a
     JOIN sessions s ON s.id = a.id JOIN events e ON e.session_id = s.id;
 
+-- session: messages of it were deleted → restore
+SELECT s.agent || ':' || s.name FROM audited_sessions a JOIN sessions s ON s.id = a.id
+    WHERE s.event_count <> (SELECT count(*) FROM events e WHERE e.session_id = s.id);
+
 -- node: the version that is shown was deleted → restore
 SELECT n.node_id FROM audited_nodes a JOIN nodes n ON n.node_id = a.id
     WHERE n.latest_id NOT IN (SELECT id FROM node_versions);

@@ -99,6 +99,12 @@ SHOWN = f"(SELECT latest_id FROM nodes WHERE node_id = '{DAY}')"
             "a message of it is not stored",
         ),
         (
+            "DELETE FROM events WHERE id = (SELECT max(id) FROM events"
+            " WHERE id NOT IN (SELECT start_event_id FROM grips))",
+            "session",
+            "messages of it were deleted",
+        ),
+        (
             "UPDATE grips SET excerpt = substr(excerpt, 1, 8)"
             f" WHERE id = {USED.format('segment')}",
             "source",
