@@ -29,24 +29,16 @@ class Task:
     """Its number, if calls change one item; "" if they write the whole list."""
 
 
-class OpenEndKind(StrEnum):
-    """What a session can leave open."""
-
-    PROMPT = "prompt"
-    """A message of the user that was not answered, or only in part."""
-    TESTS = "tests"
-    TASK = "task"
-
-
 @dataclass(frozen=True, slots=True)
 class OpenEnd(Line):
     """What was left to do at the end of a session."""
 
     kind: str = ""
-    """An ``OpenEndKind``."""
+    """The facts of a later session that would settle it: ``requests``, ``test_runs`` or
+    ``done_tasks``."""
     subject: str = ""
-    """What would settle it later: the prompt, the command of the tests, or the task;
-    "" if a later session cannot be compared."""
+    """What they are compared by: the prompt, the command of the tests, or the task; ""
+    if they cannot be."""
 
 
 @dataclass(frozen=True, slots=True)

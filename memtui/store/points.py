@@ -6,10 +6,8 @@ from typing import Any
 
 from memtui.model.audit import ClaimGroup, ClaimRow
 from memtui.model.events import from_ms
-from memtui.model.judgements import HIDING
 from memtui.model.nodes import BulletKind
-from memtui.model.work import OpenEnd, OpenEndKind
-from memtui.store import judgements
+from memtui.model.work import OpenEnd
 from memtui.store.database import IN_JSON, fetch
 
 _NAMES = (
@@ -29,48 +27,42 @@ def list_open() -> list[tuple[int, OpenEnd, ClaimRow]]:
         " json_each(CASE WHEN json_valid(s.work) THEN s.work ELSE '{}' END,"
         " '$.left_open') l WHERE NOT EXISTS"
         " (SELECT 1 FROM segments g WHERE g.session_id = s.id AND g.is_open)"
+        " AND NOT EXISTS (SELECT 1 FROM current_judgements j WHERE j.kind = 'left open'"
+        " AND j.subject = s.agent || ':' || s.name AND j.ruling IN ('done', 'rejected')"
+        " AND json_extract(l.value, '$.text') IN (j.text, j.words))"
         " ORDER BY s.updated_ms DESC, s.id, l.key"
     )
-    hidden = {
-        (judgement.claim.subject, text)
-        for judgement in judgements.list_current()
-        if judgement.claim.kind == BulletKind.LEFT_OPEN and judgement.ruling in HIDING
-        for text in (judgement.claim.text, judgement.words)
-    }
     open_ends = []
     for number, stored, updated_ms, session, name, project in rows:
         end = OpenEnd(**json.loads(stored))
         about = BulletKind.LEFT_OPEN, end.text, from_ms(updated_ms), ClaimGroup.FACT
         row = ClaimRow(session, *about, 0, None, "", name, project, end.event_id)
         open_ends.append((number, end, row))
-    return [each for each in open_ends if (each[2].node_id, each[2].text) not in hidden]
+    return open_ends
 
 
 _FINISHED = {
     # Of a task that an earlier segment has, only the number is stored.
-    OpenEndKind.TASK: (
-        "done_tasks",
+    "done_tasks": (
         "coalesce(nullif(json_extract(v.value, '$.text'), ''), (SELECT"
         " json_extract(o.value, '$.text') FROM segments h,"
         " json_each(h.facts, '$.open_tasks') o WHERE h.session_id = s.id AND"
         " json_extract(o.value, '$.number') = json_extract(v.value, '$.number')))",
         "1",
     ),
-    OpenEndKind.TESTS: (
-        "test_runs",
+    "test_runs": (
         "json_extract(v.value, '$.command')",
         "json_extract(v.value, '$.failed') = 0",
     ),
-    OpenEndKind.PROMPT: (
-        "requests",
+    "requests": (
         "json_extract(v.value, '$.text')",
         "json_extract(v.value, '$.event_id') < (SELECT"
         " max(json_extract(h.facts, '$.reply.event_id')) FROM segments h"
         " WHERE h.session_id = s.id) AND s.state <> 'abandoned'",
     ),
 }
-"""Of each kind of open end what finishes it: the list of facts, the expression of what
-is compared, and the condition that it is finished."""
+"""Of each list of facts that settles open ends the expression of the subject, and the
+condition that it is finished."""
 
 
 def list_finished(
@@ -79,16 +71,16 @@ def list_finished(
     """Return what sessions of some projects finished, in the order of time.
 
     Returns:
-        The number of the session, its project, the kind and the subject of the open
-        end, the session, its name, and the event.
+        The number of the session, its project, the list of facts and the subject, the
+        session, its name, and the event.
     """
     parts = [
-        f"SELECT s.id, s.project, '{kind}', {subject} AS subject, {_NAMES},"
+        f"SELECT s.id, s.project, '{field}', {subject} AS subject, {_NAMES},"
         " json_extract(v.value, '$.event_id') AS event_id FROM sessions s"
         " JOIN segments g ON g.session_id = s.id, json_each(CASE"
         f" WHEN json_valid(g.facts) THEN g.facts ELSE '{{}}' END, '$.{field}') v"
         f" WHERE s.project {IN_JSON} AND subject {IN_JSON} AND {condition}"
-        for kind, (field, subject, condition) in _FINISHED.items()
+        for field, (subject, condition) in _FINISHED.items()
     ]
     names = [json.dumps(sorted(projects)), json.dumps(sorted(subjects))]
     return fetch(" UNION ALL ".join(parts) + " ORDER BY event_id", *names * len(parts))

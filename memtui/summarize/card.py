@@ -16,18 +16,10 @@ from memtui.model.nodes import (
     Summary,
 )
 from memtui.model.sessions import SessionWork, WorkState
-from memtui.model.work import (
-    Commit,
-    EndKind,
-    Facts,
-    Line,
-    OpenEnd,
-    OpenEndKind,
-    TestRun,
-)
+from memtui.model.work import Commit, EndKind, Facts, Line, OpenEnd, TestRun
 from memtui.text.plain import plain_lines, shorten, shorten_addresses
 
-IDENTITY = "extractive-16"
+IDENTITY = "extractive-17"
 """The name and the version of the rules; another version makes new summaries."""
 
 OUTCOME_CHARS = 200
@@ -44,9 +36,6 @@ CONTINUED = " (continued)"
 
 MIN_SHARE = 0.1
 """A request with this share of a session's events can name it."""
-
-MIN_PROMPT_CHARS = 20
-"""A shorter prompt ("continue") can mean other work when it is repeated."""
 
 MIN_LINE_CHARS = 20
 """A shorter first line of a request does not name work without the next one."""
@@ -180,16 +169,15 @@ def find_state(facts: Facts) -> tuple[WorkState, str]:
     push = max(_last_id(facts.pushes), _last_id(facts.pull_requests))
     change = max(commit, _last_id(facts.files))
     request = _last_id(facts.requests)
-    published = max(commit, push, merge)
     failed = _find_failed_run(facts)
     if end is EndKind.REQUEST:
         return WorkState.OPEN, end_id
     if end is EndKind.ERROR:
         has_work = facts.reply or change
         return WorkState.OPEN if has_work else WorkState.FAILED, end_id
-    if end is EndKind.INTERRUPTED and request > published:
+    if end is EndKind.INTERRUPTED and request > max(commit, push, merge):
         return WorkState.ABANDONED, end_id
-    if end is EndKind.CALL and end_id > published:
+    if end is EndKind.CALL and end_id > max(commit, push, merge):
         return WorkState.OPEN, end_id
     if failed:
         state = WorkState.OPEN if end is EndKind.QUESTION else WorkState.FAILED
@@ -211,8 +199,7 @@ def _last_id(items: Sequence[object]) -> str:
 
 
 def _find_failed_run(facts: Facts) -> TestRun | None:
-    """Return the last test run if tests failed in it, and nothing was published
-    afterwards."""
+    """Return the last test run if tests failed, and nothing was published since."""
     run = facts.test_runs[-1] if facts.test_runs else None
     published = (facts.commits, facts.pushes, facts.pull_requests, facts.merges)
     is_last = run and run.event_id > max(map(_last_id, published))
@@ -226,23 +213,23 @@ def find_left_open(facts: Facts) -> list[OpenEnd]:
     """
     lines: list[OpenEnd] = []
 
-    def add(text: str, event_id: str, kind: OpenEndKind, subject: str) -> None:
-        line = OpenEnd(shorten(text, BULLET_CHARS), event_id, kind, subject)
-        lines.append(line)
+    def add(text: str, event_id: str, kind: str, subject: str) -> None:
+        text = shorten(text, BULLET_CHARS)
+        lines.append(OpenEnd(text, event_id, kind, subject))
 
     prompt = facts.requests[-1].text if facts.requests else ""
-    if len(prompt) < MIN_PROMPT_CHARS or prompt.endswith("…"):  # Or it was cut.
-        prompt = ""
+    if len(prompt) < MIN_LINE_CHARS or prompt.endswith("…"):
+        prompt = ""  # "continue" can mean other work later, and so can a cut prompt.
     if facts.end is EndKind.REQUEST and facts.end_text:
         text = f"Not answered: {facts.end_text}"
-        add(text, facts.end_event_id, OpenEndKind.PROMPT, prompt)
+        add(text, facts.end_event_id, "requests", prompt)
     for line in _find_unfinished(facts):
-        add(line.text, line.event_id, OpenEndKind.PROMPT, prompt)
+        add(line.text, line.event_id, "requests", prompt)
     if run := _find_failed_run(facts):
         text = f"Tests: {describe_run(run)}"
-        add(text, run.event_id, OpenEndKind.TESTS, run.command)
+        add(text, run.event_id, "test_runs", run.command)
     for task in facts.open_tasks or ():
-        add(task.text, task.event_id, OpenEndKind.TASK, task.text)
+        add(task.text, task.event_id, "done_tasks", task.text)
     return lines
 
 
