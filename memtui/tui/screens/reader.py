@@ -366,7 +366,8 @@ class ReaderScreen(SessionActions[None], BaseScreen[None]):
         prompts = self._outline.prompts if self._outline else ()
         if self.view.cursor and (number := bisect_right(prompts, self.view.cursor)):
             parts.insert(0, f"prompt {number:,} of {len(prompts):,}")
-        if self.view.cursor and (number := self._uncited.get(self.view.cursor, 0)):
+        if self._part and self._part[1] == self.view.cursor in self._uncited:
+            number = self._uncited[self.view.cursor]
             parts.insert(0, f"not cited {number:,} of {len(self._uncited):,}")
         what = f"{subagent} of {session.title}" if subagent else session.title
         self.query_one(PaneTitle).show(what, " · ".join(filter(None, parts)))
