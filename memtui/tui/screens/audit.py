@@ -459,17 +459,13 @@ class AuditScreen(ClaimsScreen):
     """Lists the claims of a page and of all below it, the worst first."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        *claim_bindings(
-            "accept",
-            "reject",
-            "correct",
-            "move_source",
-            "undo_judgement",
+        *claim_bindings("accept", "reject", "correct", "move_source", "undo_judgement"),
+        *commands.bindings(
             "filter_claims",
-            "ask_model",
+            in_footer=True,
             next_part="Open this session at the first part that no bullet cites.",
         ),
-        *commands.bindings("ask_weak"),
+        *commands.bindings("ask_model", "ask_weak"),
     ]
 
     def __init__(self, name: str, scope: Scope) -> None:
@@ -541,7 +537,7 @@ class AuditScreen(ClaimsScreen):
             return audit.count_claims(self._narrow(AuditQuery(self._query.scope)))
 
         def ask(totals: AuditTotals) -> None:
-            filters = _list_filters(totals, self._query.scope)
+            filters = _filters(totals, self._query.scope)
             self.memtui.ask(ChoiceScreen("Which claims?", filters), self._set_query)
 
         self.load(read, ask, CHANGE)
@@ -568,19 +564,18 @@ class AuditScreen(ClaimsScreen):
             return
         is_asking = bool(self._asked)
         self._asked |= {_name(row): row for row in rows if row is not None}
-        if is_asking:
-            self._show_asked()
-        else:
+        self._show_asked()
+        if not is_asking:
             self._ask_next()
 
     def _ask_next(self) -> None:
-        self._show_asked()
         if row := next(iter(self._asked.values()), None):
             ask = partial(opinions.ask, row, self._model, self.now())
             self.load(ask, partial(self._show_opinion, row), "opinion")
 
     def _show_opinion(self, row: ClaimRow, _: None) -> None:
         del self._asked[_name(row)]
+        self._show_asked()
         if row == self._list.current:
             self._show_selected()
         self._ask_next()
@@ -649,18 +644,15 @@ class ChoiceScreen(Dialog[Choice]):
         Binding("escape", "leave", "back"),
     ]
 
-    def __init__(
-        self, question: str, choices: Sequence[tuple[Choice, Content]]
-    ) -> None:
+    def __init__(self, title: str, choices: Sequence[tuple[Choice, Content]]) -> None:
         super().__init__()
-        self._question, self._choices = question, choices
+        self._title, self._choices = title, choices
 
     def compose_dialog(self) -> ComposeResult:
         with Vertical():
-            yield Static(self._question, markup=False)
-            yield OptionList(
-                *(Option(label) for _, label in self._choices), compact=True
-            )
+            yield Static(self._title, markup=False)
+            options = (Option(label) for _, label in self._choices)
+            yield OptionList(*options, compact=True)
 
     @on(OptionList.OptionSelected)
     def choose(self, event: OptionList.OptionSelected) -> None:
@@ -674,9 +666,7 @@ def _draw_event(event: Event, zone: tzinfo) -> Content:
     return head + format.shorten(" ".join(event.text.split()), room)
 
 
-def _list_filters(
-    totals: AuditTotals, scope: Scope
-) -> list[tuple[AuditQuery, Content]]:
+def _filters(totals: AuditTotals, scope: Scope) -> list[tuple[AuditQuery, Content]]:
     every = AuditQuery(scope)
     filters = [(every, f"all {plural(totals.total, 'claim')}")]
     for group, label in GROUPS.items():
