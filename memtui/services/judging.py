@@ -17,8 +17,10 @@ from memtui.model.nodes import (
     BulletKind,
 )
 from memtui.redaction import redact
+from memtui.services import conversation
 from memtui.services.sessions import read_card
 from memtui.store import (
+    conversations,
     database,
     events,
     judgements,
@@ -62,7 +64,8 @@ def judge(
         ruling: What is said of it.
         now: The time.
         words: The other wording, if it is corrected.
-        event_id: The other source, if it is moved, or a source of a new one.
+        event_id: The other source, if it is moved, or a source of a new one; or its
+            citation.
         reason: Why.
         author: Who says it.
 
@@ -180,19 +183,26 @@ MAX_READ = 5_000
 
 
 def list_sources(page: str, bullet: Bullet) -> list[Event]:
-    """Return the events of a session that share most words with a line of it."""
+    """Return the events that share most words with a line.
+
+    They are those of its session, or of the sessions that a line of a period cites.
+    """
     with database.connection():
         grips = versions.get_grips(bullet.grip_ids)
+        cited = {grip.event_id_start for grip in grips.values()}
         _, subject = _find_place(page, grips)
         agent, _, session_id = subject.partition(":")
         number = sessions.get_number(agent, session_id)
-        session = sessions.get(agent, session_id)
-        if number is None or session is None:
-            return []
-        times = to_ms(session.created_at), to_ms(session.updated_at)
-        every = events.between(number, *times)[-MAX_READ:]
+        locations = conversations.locate(cited).values()
+        numbers = {e.number for e in locations} if number is None else {number}
+        every = [
+            event
+            for key, session in sessions.get_many(numbers).items()
+            for event in events.between(
+                key, to_ms(session.created_at), to_ms(session.updated_at)
+            )[-MAX_READ:]
+        ]
     terms = set(analyzer.query_terms(bullet.text))
-    cited = {grip.event_id_start for grip in grips.values()}
     scored = [
         (len(terms.intersection(analyzer.terms(event.text))), event)
         for event in every
@@ -224,10 +234,11 @@ def _find_place(node_id: str, grips: dict[str, Grip]) -> tuple[str, str]:
 
 
 def _make_grip(node_id: str, text: str, event_id: str) -> Grip:
-    """Return a grip to an event that a person chose."""
+    """Return a grip to an event that a person chose, by its id or its citation."""
+    event_id = conversation.find_cited_event(event_id) or event_id
     event = events.get([event_id]).get(event_id)
     if event is None:
-        raise MemtuiError(f"the message {event_id} is not stored any more")
+        raise MemtuiError(f"the message {event_id} is not stored")
     return Grip(
         grip_id=grip_id(node_id, text, event),
         excerpt=truncate(event.text.strip(), EXCERPT_CHARS),

@@ -221,9 +221,7 @@ def judge_lines(bullets: Iterable[Bullet], by_text: ByText) -> list[Bullet]:
     for bullet in bullets:
         key = bullet.kind, bullet.text
         if judgement := by_text.get(key) or worded.get(key):
-            grip_ids = bullet.grip_ids
-            if judgement.ruling is not Ruling.ACCEPTED:
-                grip_ids = judgement.grip_ids or grip_ids
+            grip_ids = judgement.grip_ids or bullet.grip_ids
             text = judgement.text
             bullet = replace(bullet, text=text, grip_ids=grip_ids, judgement=judgement)
         elif _is_part_hidden(bullet, by_text):

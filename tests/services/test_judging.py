@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from memtui.errors import MemtuiError, UsageError
+from memtui.model import citations
 from memtui.model.judgements import Judgement, Ruling
 from memtui.model.nodes import Bullet, BulletKind, TocNode
 from memtui.model.verdicts import Support
@@ -222,7 +223,16 @@ def test_another_source_replaces_that_of_a_line(full_workspace: Workspace) -> No
     (bullet,) = [b for b in segment_page().bullets if b.text == NOTE]
     (grip_id,) = bullet.grip_ids
     assert conversation.expand(grip_id).excerpt_events == (event,)
-    with pytest.raises(MemtuiError, match="not stored any more"):
+    # It stays when the line is accepted with it.
+    judge(full_workspace, NOTE, Ruling.ACCEPTED, segment_id)
+    (bullet,) = [b for b in segment_page().bullets if b.text == NOTE]
+    assert bullet.grip_ids == (grip_id,)
+    # A citation as searches print it names the same message.
+    cited = citations.cite_event(event.event_id)
+    judge(full_workspace, NOTE, Ruling.MOVED, segment_id, event_id=cited)
+    (bullet,) = [b for b in segment_page().bullets if b.text == NOTE]
+    assert bullet.grip_ids == (grip_id,)
+    with pytest.raises(MemtuiError, match="is not stored"):
         judge(full_workspace, NOTE, Ruling.MOVED, segment_id, event_id="0" * 26)
 
 
