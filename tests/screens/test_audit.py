@@ -93,6 +93,35 @@ async def test_fifty_claims_take_fifty_keys(
         assert len(rulings()) == number
 
 
+async def test_fast_keys_judge_one_claim_each(
+    audited: Workspace, app_of: AppOf, settle: Settle
+) -> None:
+    app = app_of(audited)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, "home", "A")
+        texts = [row.text for row in list_of(pilot).items.values()]
+        with database.transaction():
+            # No judgement can be stored meanwhile.
+            await pilot.press(*"xaxa")
+        await settle(pilot)
+        judged = [Ruling.REJECTED, Ruling.ACCEPTED] * 2
+        expected = [
+            (text, ruling, "") for text, ruling in zip(texts, judged, strict=False)
+        ]
+        assert rulings() == expected[::-1]
+        with database.transaction():
+            await pilot.press(*"xu")
+        await settle(pilot)
+        assert rulings() == expected[::-1]
+        # A dialog is about the claim for which it was opened.
+        await press(pilot, settle, "home", "down")
+        await pilot.press("m", "down")
+        await settle(pilot)
+        await press(pilot, settle, "enter")
+        assert rulings()[0][:2] == (texts[1], Ruling.MOVED)
+
+
 async def test_line_is_corrected_and_reason_given(
     audited: Workspace, app_of: AppOf, settle: Settle
 ) -> None:

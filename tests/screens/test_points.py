@@ -126,7 +126,7 @@ async def test_row_is_resumed_and_handed_over(
     app = app_of(left)
     async with app.run_test(size=(120, 36)) as pilot:
         await settle(pilot)
-        for key, name in (("r", "ResumeScreen"), ("X", "HandoverScreen")):
+        for key, name in (("r", "ResumeScreen"), ("X", "ExportScreen")):
             await press(pilot, settle, "L", key)
             assert type(app.screen).__name__ == name
             await press(pilot, settle, "escape", "escape")

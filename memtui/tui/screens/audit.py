@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from functools import partial
+from threading import Lock
 from typing import ClassVar, TypeVar
 
 from rich.cells import cell_len
@@ -52,6 +53,7 @@ from memtui.tui.widgets.source_pane import SourcePane
 from memtui.workspace import create_ollama
 
 Choice = TypeVar("Choice")
+T = TypeVar("T")
 
 GROUPS = {
     ClaimGroup.WITHHELD: "withheld",
@@ -75,6 +77,7 @@ WHEN_CELLS = 11
 
 NOTHING = "Nothing to audit here yet. Summaries are made while memtui runs."
 NO_MATCH = "No claim is left with this filter. Press K to choose another one."
+NO_CLAIM = "There is no claim to judge."
 PLACEHOLDER = "The selected claim is shown here."
 
 
@@ -233,10 +236,10 @@ class ClaimsScreen(SessionActions[None], BaseScreen[None]):
 
     def __init__(self) -> None:
         super().__init__()
-        self._details: ClaimDetails | None = None
         self._sources: list[SourceRequested] = []  # Those of the selected claim.
         self._place = 0
         self._last: ClaimRow | None = None  # The claim that was judged last.
+        self._changes = Lock()  # Judgements are stored one after another.
 
     def compose_body(self) -> ComposeResult:
         with Container(id="panes"):
@@ -289,7 +292,6 @@ class ClaimsScreen(SessionActions[None], BaseScreen[None]):
     def _show_selected(self) -> None:
         row = self._list.current
         if row is None:
-            self._details = None
             self.query_one("#claim", Static).update(PLACEHOLDER)
             self._source.clear()
         else:
@@ -299,7 +301,7 @@ class ClaimsScreen(SessionActions[None], BaseScreen[None]):
     def _show_claim(self, row: ClaimRow, details: ClaimDetails | None) -> None:
         if row != self._list.current:
             return
-        self._details, self._sources, self._place = details, [], 0
+        self._sources, self._place = [], 0
         claim = self.query_one("#claim", Static)
         if details is None:
             claim.update("This claim does not exist any more.")
@@ -357,55 +359,74 @@ class ClaimsScreen(SessionActions[None], BaseScreen[None]):
         row = self._list.current
         if row is not None and row.ruling is Ruling.REJECTED:
             ask = LineScreen("", "Why it is wrong. Enter saves it.")
-            reject = partial(self.judge, Ruling.REJECTED)
+            reject = partial(self.judge, Ruling.REJECTED, row)
             self.memtui.ask(ask, lambda line: reject(reason=line.text))
         else:
             self.judge(Ruling.REJECTED)
 
     def action_correct(self) -> None:
-        if (row := self._list.current) is not None:
-            hint = "What it should say. Enter saves it; it is marked as yours."
-            before = row.words or row.text
+        if (row := self._list.current) is None:
+            self.notify(NO_CLAIM)
+            return
+        hint = "What it should say. Enter saves it; it is marked as yours."
+        before = row.words or row.text
 
-            def correct(line: TypedLine) -> None:
-                if line.text not in ("", before):
-                    self.judge(Ruling.CORRECTED, words=line.text)
+        def correct(line: TypedLine) -> None:
+            if line.text != before:
+                self.judge(Ruling.CORRECTED, row, words=line.text)
 
-            self.memtui.ask(LineScreen(before, hint), correct)
+        self.memtui.ask(LineScreen(before, hint), correct)
 
     def action_move_source(self) -> None:
-        if (details := self._details) is None or self._list.current is None:
+        if (row := self._list.current) is None:
+            self.notify(NO_CLAIM)
             return
+        move = partial(self.judge, Ruling.MOVED, row)
+
+        def read() -> Sequence[Event]:
+            details = audit.find_claim(row)
+            return judging.list_sources(details.page, details.bullet)
 
         def ask(events: Sequence[Event]) -> None:
             if events:
                 choices = [(e.event_id, _draw_event(e, self.zone)) for e in events]
                 screen = ChoiceScreen("Which message says it?", choices)
-                self.memtui.ask(
-                    screen, lambda name: self.judge(Ruling.MOVED, event_id=name)
-                )
+                self.memtui.ask(screen, lambda name: move(event_id=name))
             else:
                 self.notify("No other message has words of this claim.")
 
-        read = partial(judging.list_sources, details.page, details.bullet)
         self.load(read, ask, CHANGE)
 
-    def judge(self, ruling: Ruling, **details: str) -> None:
-        row = self._list.current
+    def judge(
+        self, ruling: Ruling, row: ClaimRow | None = None, **details: str
+    ) -> None:
+        """Judge a claim, by default the selected one, and go on to the next."""
+        current = self._list.current
+        row = row or current
         if row is None:
-            self.notify("There is no claim to judge.")
+            self.notify(NO_CLAIM)
             return
-        done = partial(self._show_judged, row)
-        self.execute(partial(_judge, row, ruling, self.now(), details), done, CHANGE)
+        action = partial(_judge, row, ruling, self.now(), details)
+        self._change(action, partial(self._show_judged, row))
+        self._last = row
+        # The next key is for the next claim, also before this one is stored.
+        if row == current:
+            self._list.go_on()
+
+    def _change(self, action: Callable[[], T], done: Callable[[T], object]) -> None:
+        """Execute a change of judgements after those that were started before."""
+
+        def change() -> T:
+            with self._changes:
+                return action()
+
+        self.execute(change, done, CHANGE)
 
     def _show_judged(self, row: ClaimRow, judgement: Judgement) -> None:
-        self._last = replace(row, ruling=judgement.ruling, words=judgement.words)
-        self._list.replace_row(self._last)
-        current = self._list.current
-        if current is not None and _name(current) == _name(row):
-            self._list.go_on()
-            if self._list.current == self._last:
-                self._show_selected()
+        judged = replace(row, ruling=judgement.ruling, words=judgement.words)
+        self._list.replace_row(judged)
+        if self._list.current == judged:
+            self._show_selected()
         self.read_totals()
 
     def action_undo_judgement(self) -> None:
@@ -415,11 +436,11 @@ class ClaimsScreen(SessionActions[None], BaseScreen[None]):
         if row is None:
             self.notify("Nothing was judged here.")
             return
+        self._last = None
         undo = partial(_undo, row, self.now())
-        self.execute(undo, partial(self._show_undone, row), CHANGE)
+        self._change(undo, partial(self._show_undone, row))
 
     def _show_undone(self, row: ClaimRow, before: ClaimRow) -> None:
-        self._last = None
         self._list.replace_row(before)
         name = _name(row)
         if name in self._list.items:
