@@ -1,7 +1,7 @@
 """Sessions, their subagents and their segments."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
@@ -133,6 +133,13 @@ class PeriodWork:
     start_ms: int = 0
     replies: tuple[Line, ...] = ()
     """In a period of one day: how its segments on that day ended, if by a reply."""
+    # It stands in for other sources, and is no part of what a period is made from.
+    first_event_id: str = field(default="", repr=False)
+
+    @property
+    def event_ids(self) -> tuple[str, ...]:
+        """The events of its work; the first one of the period if that has none."""
+        return self.work.event_ids or tuple(filter(None, [self.first_event_id]))
 
     @property
     def weight(self) -> int:

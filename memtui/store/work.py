@@ -6,14 +6,15 @@ are columns of the session, so that lists read them at once.
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import tzinfo
+from itertools import chain
 from typing import Any
 
 from memtui.model import calendar
 from memtui.model.calendar import DayRange
 from memtui.model.filters import ALL, Scope
-from memtui.model.nodes import Bullet, DraftBullet
+from memtui.model.nodes import Bullet, BulletKind, DraftBullet
 from memtui.model.sessions import PeriodWork, SessionWork, WorkState
 from memtui.model.verdicts import Support, Verdict, VerdictFeatures
 from memtui.model.work import (
@@ -202,7 +203,8 @@ def list_period_works(days: DayRange, scope: Scope = ALL) -> list[PeriodWork]:
     rows = fetch(
         f"SELECT s.agent, s.name, s.project, {_WORK}, own_name,"
         " sum(g.messages), sum(g.commits),"
-        " group_concat(DISTINCT n.parent_id), min(g.start_ms) AS first_ms"
+        " min(g.first_event_id), group_concat(DISTINCT n.parent_id),"
+        " min(g.start_ms) AS first_ms"
         " FROM segments g JOIN sessions s ON s.id = g.session_id"
         " JOIN nodes n ON n.node_id = g.id JOIN node_versions v ON v.id = n.latest_id"
         f" WHERE n.parent_id >= ? AND n.parent_id < ? AND {condition}"
@@ -214,11 +216,12 @@ def list_period_works(days: DayRange, scope: Scope = ALL) -> list[PeriodWork]:
     replies = _read_replies(days[0]) if is_one_day else {}
     works = []
     for agent, session_id, project, *row in rows:
-        *described, messages, commits, names, first_ms = row
+        *described, messages, commits, first_id, names, first_ms = row
         work, own_days = work_from_row(*described), tuple(sorted(names.split(",")))
         counts = messages, commits, own_days, first_ms
         own_replies = tuple(replies.get((agent, session_id), ()))
-        works.append(PeriodWork(agent, session_id, project, work, *counts, own_replies))
+        counted = PeriodWork(agent, session_id, project, work, *counts, own_replies)
+        works.append(replace(counted, first_event_id=first_id or ""))
     return works
 
 
@@ -266,6 +269,22 @@ def find_grips(event_ids: Iterable[str]) -> dict[str, str]:
     return dict(rows)
 
 
+_JOINED = frozenset((BulletKind.WORK, BulletKind.PROJECT, BulletKind.MORE))
+"""Kinds of lines about sessions, which may lead to any part of these."""
+
+
+def _find_near_grips(event_ids: Iterable[str]) -> dict[str, str]:
+    """Return a grip of the segment of each of some events."""
+    rows = fetch(
+        "SELECT e.id, (SELECT g.id FROM grips g WHERE g.node_id = (SELECT s.id"
+        " FROM segments s WHERE s.session_id = e.session_id AND s.start_ms <= e.at_ms"
+        f" ORDER BY s.start_ms DESC LIMIT 1) ORDER BY {_IS_SHOWN} DESC, g.id LIMIT 1)"
+        f" FROM events e WHERE e.id {IN_JSON}",
+        json.dumps(list(event_ids)),
+    )
+    return {event_id: grip_id for event_id, grip_id in rows if grip_id}
+
+
 def link_lines(
     lines: Sequence[DraftBullet], *, or_events: bool = False
 ) -> list[Bullet]:
@@ -274,6 +293,10 @@ def link_lines(
     event_ids = {event_id for line in lines for event_id in line.event_ids}
     grips = {event_id: event_id for event_id in event_ids} if or_events else {}
     grips |= find_grips(event_ids)
+    # What a line about a session was based on may have been rejected.
+    joined = [line.event_ids for line in lines if line.kind in _JOINED]
+    unlinked = [names for names in joined if grips.keys().isdisjoint(names)]
+    grips |= _find_near_grips(chain.from_iterable(unlinked))
     bullets = []
     for line in lines:
         grip_ids = (grips[name] for name in line.event_ids if name in grips)

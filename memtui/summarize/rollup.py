@@ -97,7 +97,7 @@ def session_bullet(work: PeriodWork, *, with_project: bool) -> DraftBullet:
         earlier = _list_earlier(work, outcome_room - len(outcome))
         texts = [*(reply.text.rstrip(".") for reply in earlier), outcome]
         line += f" — {SEPARATOR.join(texts)}"
-    event_ids = (*work.work.event_ids, *(reply.event_id for reply in earlier))
+    event_ids = (*work.event_ids, *(reply.event_id for reply in earlier))
     return DraftBullet(
         f"{prefix}{line}{ending}",
         event_ids,
@@ -156,8 +156,6 @@ def _project_bullet(project: str, works: Sequence[PeriodWork]) -> DraftBullet:
 def _list_sources(works: Sequence[PeriodWork]) -> tuple[str, ...]:
     """Return the events of the sessions of most work."""
     event_ids = (
-        event_id
-        for work in _rank(works)[:MAX_SOURCES]
-        for event_id in work.work.event_ids
+        event_id for work in _rank(works)[:MAX_SOURCES] for event_id in work.event_ids
     )
     return tuple(dict.fromkeys(event_ids))

@@ -9,11 +9,13 @@ import pytest
 
 from memtui.errors import MemtuiError, UsageError
 from memtui.model import citations
+from memtui.model.audit import AuditQuery
 from memtui.model.judgements import Judgement, Ruling
 from memtui.model.nodes import Bullet, BulletKind, TocNode
 from memtui.model.verdicts import Support
-from memtui.services import browse, conversation, judging, versions
+from memtui.services import audit, browse, conversation, judging, sessions, versions
 from memtui.services.forget import Forget
+from memtui.services.integrity import Audit
 from memtui.services.sessions import SessionQuery, list_range, read_card
 from memtui.store import database, events, judgements, nodes
 from memtui.store import versions as store_versions
@@ -168,6 +170,25 @@ def test_rejected_state_and_tests_are_left_out(full_workspace: Workspace) -> Non
     assert card.work.state is None
     assert BulletKind.TESTS not in {bullet.kind for bullet in card.bullets}
     assert BulletKind.TESTS not in {b.kind for b in segment_page().bullets}
+
+
+def test_periods_have_sources_after_all_claims_were_rejected(
+    full_workspace: Workspace,
+) -> None:
+    agent, session_id = SESSION.split(":")
+    sessions.rename(agent, session_id, "Shop", full_workspace.zone)
+    rows = audit.list_claims(AuditQuery())
+    for claim in map(audit.read_claim, rows):
+        if claim is not None:
+            judging.judge(claim.page, claim.bullet, Ruling.REJECTED, NOW)
+    run_pipeline(full_workspace)
+    day = browse.get_node(DAY)
+    assert day is not None and "Shop" in day.bullets[0].text
+    assert all(bullet.grip_ids for bullet in day.bullets)
+    report = Audit(AuditQuery(), full_workspace.paths, with_tools=False).run(
+        has_worker=False
+    )
+    assert report.damages == []
 
 
 def test_accepted_line_of_a_model_stays_when_it_writes_others(
