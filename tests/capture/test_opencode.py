@@ -644,6 +644,61 @@ def test_messages_that_were_not_copied_to_version_2_are_read(
     assert sorted(r.text for r in before if isinstance(r, Event)) == texts
 
 
+@pytest.mark.parametrize(
+    "copied", ['{"content": []}', '{"content": [{"type": "text", "text": "I"}]}', "{"]
+)
+def test_message_that_was_copied_in_part_is_read_from_the_first_table(
+    agent: Agent, path: Path, copied: str
+) -> None:
+    version_2(agent)
+    agent.db.execute("DELETE FROM session_message")
+    agent.message(1, "assistant")
+    agent.part(1, "text", text="I run them.")
+    agent.tool(1, metadata={"exit": 1})
+    columns = "id session_id type seq time_created time_updated data"
+    row = "msg_0001", "s1", "assistant", 0, START, START, copied
+    agent.put("session_message", columns, *row)
+    events = {event.text: event.is_failed for event in read_events(path)}
+    assert events == {"I run them.": False, "bash: pytest -q\n3 passed": True}
+
+
+def test_message_that_went_on_after_it_was_copied_is_read_from_the_new_table(
+    agent: Agent, path: Path
+) -> None:
+    version_2(agent)
+    agent.db.execute("DELETE FROM session_message")
+    agent.says(1, "assistant", "I run")
+    columns = "id session_id type seq time_created time_updated data"
+    at, content = START + 1000, [{"type": "text", "text": "I run them."}]
+    data = json.dumps({"content": content, "time": {"created": at, "completed": at}})
+    row = "msg_0001", "s1", "assistant", 0, at, at, data
+    agent.put("session_message", columns, *row)
+    assert [event.text for event in read_events(path)] == ["I run them."]
+
+
+@pytest.mark.parametrize(
+    ("ending", "is_failed"),
+    [
+        ({"status": "exited", "exit": 0}, False),
+        ({"status": "exited", "exit": 2}, True),
+        ({"exit": 2}, True),
+        ({"status": "timeout"}, True),
+        ({"status": "killed"}, True),
+    ],
+)
+def test_command_of_the_user_that_failed_is_failed(
+    agent: Agent, path: Path, ending: dict[str, object], *, is_failed: bool
+) -> None:
+    version_2(agent)
+    agent.db.execute("DELETE FROM session_message")
+    columns = "id session_id type seq time_created time_updated data"
+    times = {"time": {"created": START, "completed": START + 9}}
+    data = json.dumps({"command": "npm test", "output": "", **times, **ending})
+    row = "msg_0001", "s2", "shell", 0, START, START, data
+    agent.put("session_message", columns, *row)
+    assert [event.is_failed for event in read_events(path)] == [is_failed]
+
+
 def test_database_is_found_by_channel_and_variable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -249,6 +249,17 @@ def _placeholder(fields: Fields) -> str:
     return f"[{kind}: {', '.join(filter(None, values))}]"
 
 
+def _count_chars(parts: Iterable[_Part]) -> int:
+    """Return the length of what parts say: texts, and calls with their results."""
+    chars = 0
+    for part in parts:
+        state = _inner(part.fields, "state")
+        content = (state.get(name) for name in ("input", "output", "error"))
+        chars += len(as_text((part.fields or {}).get("text")))
+        chars += sum(len(str(value)) for value in content if value)
+    return chars
+
+
 # Messages of version 2, in the shape of version 1
 
 
@@ -273,8 +284,13 @@ def _from_version_2(
         output = fields.get("output")
         if isinstance(output, dict):
             output = output.get("output")
-        state = {
-            "status": "completed" if times.get("completed") else "running",
+        state: dict[str, object] = {
+            "status": "completed" if times.get("completed") else "running"
+        }
+        for name in ("status", "exit"):
+            if name in fields:
+                state[name] = fields[name]
+        state |= {
             "input": {"command": fields.get("command")},
             "content": output,
         }
@@ -536,7 +552,7 @@ class _Database:
         return f"SELECT {', '.join(chosen)} FROM {table}"
 
     def _messages(self) -> str:
-        """Return a query for all messages; of one in both versions, the new.
+        """Return a query for all messages; of one in both versions, the new row.
 
         OpenCode may have copied a session to the new tables in part.
         """
@@ -626,24 +642,45 @@ class _Database:
         data: object,
         kind: object,
     ) -> _Message:
-        fields, changes = parse_object(data), [_as_number(changed)]
-        name = as_text(message_id)
+        fields, row_ms = parse_object(data), _as_number(changed)
+        name, changed_ms = as_text(message_id), row_ms
         parts: list[_Part] = []
-        if kind is not None and fields is not None:
+        if kind is None:
+            parts, changed_ms = self._parts(message_id, row_ms)
+        elif fields is not None:
             fields, parts = _from_version_2(name, as_text(_decode(kind)), fields)
-        else:
-            query = self._select("part", "id", "message_id", "time_updated", "data")
-            for part_id, at_ms, part in self._connection.execute(
-                f"SELECT {_ID}, {_CHANGED}, data FROM ({query})"
-                " WHERE message_id = ? ORDER BY 1",
-                (message_id,),
-            ):
-                parts.append(_Part(as_text(part_id), parse_object(part)))
-                changes.append(_as_number(at_ms))
-        session, row_ms = as_text(_decode(session_id)), changes[0]
+        if kind is not None and (row := self._find_first_copy(message_id)):
+            # The copy in the new tables may have broken off.
+            first_parts, first_ms = self._parts(message_id, row_ms)
+            if _count_chars(first_parts) > _count_chars(parts):
+                fields, parts = parse_object(row[0]), first_parts
+                changed_ms = first_ms
+        session = as_text(_decode(session_id))
         return _Message(
-            name, session, fields, parts, _decode(created), max(changes), row_ms
+            name, session, fields, parts, _decode(created), changed_ms, row_ms
         )
+
+    def _find_first_copy(self, message_id: str | None) -> tuple[object] | None:
+        """Return the data of a message in the table of version 1, if it is there."""
+        query = self._select("message", "id", "data")
+        sql = f"SELECT data FROM ({query}) WHERE id = ?"
+        row: tuple[object] | None = self._connection.execute(
+            sql, (message_id,)
+        ).fetchone()
+        return row
+
+    def _parts(self, message_id: str | None, row_ms: int) -> tuple[list[_Part], int]:
+        """Return the parts of a message of version 1, and when it last changed."""
+        query = self._select("part", "id", "message_id", "time_updated", "data")
+        rows = self._connection.execute(
+            f"SELECT {_ID}, {_CHANGED}, data FROM ({query})"
+            " WHERE message_id = ? ORDER BY 1",
+            (message_id,),
+        ).fetchall()
+        parts = [
+            _Part(as_text(part_id), parse_object(data)) for part_id, _, data in rows
+        ]
+        return parts, max((row_ms, *(_as_number(at_ms) for _, at_ms, _ in rows)))
 
 
 def _as_os_error(error: sqlite3.Error, path: Path) -> OSError:
