@@ -19,7 +19,7 @@ from memtui.store import audit as store_audit
 from memtui.store import database, judgements, nodes, segments, sessions, work
 
 PAGE_SIZE = 500
-"""The claims that are read at once."""
+"""The claims that are listed at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,12 +105,10 @@ def _session_name(name: str) -> str:
     return name.removeprefix(DAY_SESSION_PREFIX).partition(":")[2].replace("/", ":", 1)
 
 
-def list_claims(
-    query: AuditQuery, *, offset: int = 0, limit: int = PAGE_SIZE
-) -> list[ClaimRow]:
-    """Return a page of claims: those without a judgement first, the worst first."""
+def list_claims(query: AuditQuery, limit: int) -> list[ClaimRow]:
+    """Return claims: those without a judgement first, the worst first."""
     with database.connection():
-        return store_audit.list_claims(query, limit, offset)
+        return store_audit.list_claims(query, limit)
 
 
 def count_claims(query: AuditQuery) -> AuditTotals:

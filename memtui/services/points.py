@@ -57,7 +57,7 @@ def list_decisions(scope: Scope = ALL) -> list[ClaimRow]:
         row
         for kind in (BulletKind.DECISION, BulletKind.ADDED)
         for row in audit.list_claims(
-            AuditQuery(scope, kind=kind, groups=shown), limit=MAX_DECISIONS
+            AuditQuery(scope, kind=kind, groups=shown), MAX_DECISIONS
         )
         if row.ruling not in HIDING
     ]

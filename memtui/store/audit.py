@@ -114,17 +114,16 @@ def _claims(query: AuditQuery) -> tuple[str, list[object]]:
     )
 
 
-def list_claims(query: AuditQuery, limit: int, offset: int = 0) -> list[ClaimRow]:
+def list_claims(query: AuditQuery, limit: int) -> list[ClaimRow]:
     """Return claims, those without a judgement first, then the worst, then the
     latest."""
     claims, values = _claims(query)
     rows = fetch(
         "SELECT node_id, kind, claim_text, at_ms, claim_group, version, ruling, words,"
         f" session_name FROM ({claims}) ORDER BY ruling IS NOT NULL, claim_group,"
-        " at_ms DESC, node_id, position LIMIT ? OFFSET ?",
+        " at_ms DESC, node_id, position LIMIT ?",
         *values,
         limit,
-        offset,
     )
     return [
         ClaimRow(

@@ -6,8 +6,9 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from memtui.errors import MemtuiError
+from memtui.model.audit import AuditQuery
 from memtui.model.judgements import Ruling
-from memtui.services import browse
+from memtui.services import audit, browse
 from memtui.services.outline import read_outline
 from memtui.store import database, judgements
 from memtui.tui.app import MemtuiApp
@@ -120,6 +121,28 @@ async def test_fast_keys_judge_one_claim_each(
         await settle(pilot)
         await press(pilot, settle, "enter")
         assert rulings()[0][:2] == (texts[1], Ruling.MOVED)
+
+
+async def test_more_claims_are_listed_at_the_end_of_the_list(
+    audited: Workspace,
+    app_of: AppOf,
+    settle: Settle,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(audit, "PAGE_SIZE", 3)
+    query = audit.narrow(AuditQuery(), "toc:year:2024", audited.zone)
+    expected = [row.text for row in audit.list_claims(query, 500)]
+    app = app_of(audited)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, "home", "A")
+        claims = list_of(pilot)
+        assert len(claims.items) == 3
+        await press(pilot, settle, *"aaaa")
+        assert len(rulings()) == 4
+        for _ in expected:
+            await press(pilot, settle, "end")
+        assert [row.text for row in claims.items.values()] == expected
 
 
 async def test_line_is_corrected_and_reason_given(

@@ -177,7 +177,7 @@ def test_periods_have_sources_after_all_claims_were_rejected(
 ) -> None:
     agent, session_id = SESSION.split(":")
     sessions.rename(agent, session_id, "Shop", full_workspace.zone)
-    rows = audit.list_claims(AuditQuery())
+    rows = audit.list_claims(AuditQuery(), 500)
     for claim in map(audit.read_claim, rows):
         if claim is not None:
             judging.judge(claim.page, claim.bullet, Ruling.REJECTED, NOW)

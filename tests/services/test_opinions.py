@@ -41,7 +41,7 @@ def say(stub: Stub, words: str, answer: str) -> None:
 
 
 def find_row() -> ClaimRow:
-    rows = audit.list_claims(AuditQuery())
+    rows = audit.list_claims(AuditQuery(), 500)
     return next(row for row in rows if row.text.startswith(CLAIM))
 
 
@@ -165,7 +165,7 @@ def test_claim_without_a_source_is_not_asked_about(
 ) -> None:
     held = (model_versions.unsupported_bullet("The moon was counted"),)
     model_versions.add_model_version("toc:day:2024-01-18", "One", held=held)
-    rows = audit.list_claims(AuditQuery())
+    rows = audit.list_claims(AuditQuery(), 500)
     (row,) = (row for row in rows if row.text == held[0].text)
     with pytest.raises(MemtuiError, match="has no source"):
         opinions.ask(row, Ollama(ModelOptions(stub.url)), NOW)

@@ -101,6 +101,14 @@ class ClaimList(ItemList[ClaimRow]):
         options = [Option(self._draw(row), id=name) for name, row in items.items()]
         self.show_items(items, options)
 
+    def extend(self, rows: Sequence[ClaimRow]) -> None:
+        """List more claims behind those that are listed."""
+        items = {_name(row): row for row in rows if _name(row) not in self.items}
+        self.items |= items
+        self.add_options(
+            Option(self._draw(row), id=name) for name, row in items.items()
+        )
+
     def replace_row(self, row: ClaimRow) -> None:
         name = _name(row)
         if name in self.items:
@@ -495,6 +503,7 @@ class AuditScreen(ClaimsScreen):
         self._audited = name
         self._audited_title = f"Claims · {_describe(name)}" if name else "All claims"
         self._query = AuditQuery(scope)
+        self._total = 0  # The claims, of which a part is listed at first.
         self._asked: dict[str, ClaimRow] = {}  # The model is asked about the first.
 
     def on_mount(self) -> None:
@@ -516,7 +525,8 @@ class AuditScreen(ClaimsScreen):
 
     def _read(self) -> tuple[list[ClaimRow], AuditTotals]:
         query = self._narrow(self._query)
-        return audit.list_claims(query), audit.count_claims(query)
+        rows = audit.list_claims(query, audit.PAGE_SIZE)
+        return rows, audit.count_claims(query)
 
     def _show(self, read: tuple[list[ClaimRow], AuditTotals]) -> None:
         rows, totals = read
@@ -525,10 +535,29 @@ class AuditScreen(ClaimsScreen):
         self._show_totals(totals)
 
     def read_totals(self) -> None:
-        self.load(lambda: self._read()[1], self._show_totals, "totals")
+        query = self._query
+        self.load(
+            lambda: audit.count_claims(self._narrow(query)),
+            self._show_totals,
+            "totals",
+        )
         self._count_cited()
 
+    @on(OptionList.OptionHighlighted)
+    def _read_more(self) -> None:
+        count, query = len(self._list.items), self._query
+        is_last = self._list.highlighted == self._list.option_count - 1
+        if is_last and count < self._total:
+            # Those that are listed come first, or last if they were judged meanwhile.
+            limit = count + audit.PAGE_SIZE
+            self.load(
+                lambda: audit.list_claims(self._narrow(query), limit),
+                self._list.extend,
+                "claims",
+            )
+
     def _show_totals(self, totals: AuditTotals) -> None:
+        self._total = totals.total
         self.show_title(self._audited_title, describe_totals(totals))
 
     def show_scope(self, scope: Scope) -> None:
