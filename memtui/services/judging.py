@@ -16,6 +16,8 @@ from memtui.model.nodes import (
     Bullet,
     BulletKind,
 )
+from memtui.model.sessions import Session, WorkState
+from memtui.model.verdicts import SUPPORTED
 from memtui.redaction import redact
 from memtui.services import conversation
 from memtui.services.sessions import read_card
@@ -29,6 +31,7 @@ from memtui.store import (
     segments,
     sessions,
     versions,
+    work,
 )
 from memtui.text import analyzer
 from memtui.text.plain import shorten
@@ -80,6 +83,9 @@ def judge(
     reason = clean_line(reason, MAX_REASON_CHARS)
     if ruling is Ruling.CORRECTED and not words:
         raise UsageError("a correction needs another wording")
+    is_state = bullet.kind is BulletKind.STATE
+    if ruling is Ruling.CORRECTED and is_state and words not in list(WorkState):
+        raise UsageError(f"a state is one of {', '.join(WorkState)}")
     with database.transaction():
         grips = versions.get_grips(bullet.grip_ids)
         holder, subject = _find_place(node_id, grips)
@@ -152,7 +158,25 @@ def list_lines(name: str) -> tuple[str, list[Bullet]]:
     if card.session is None:
         raise MemtuiError(f"there is no node and no session {name}")
     page = f"{DAY_SESSION_PREFIX}:{agent}/{session_id}"
-    return page, [*card.bullets, *card.withheld]
+    return page, [*card.bullets, *_list_states(card.session), *card.withheld]
+
+
+def _list_states(session: Session) -> list[Bullet]:
+    """Return the state of a session as a line, if it has one."""
+    if session.work.state is None:
+        return []
+    with database.connection():
+        grips = work.find_grips([session.work.state_event_id])
+        state = Bullet(
+            session.work.state,
+            tuple(grips.values()),
+            SUPPORTED,
+            BulletKind.STATE,
+            session.project,
+            session.session_id,
+        )
+        by_text = judgements.read([session.full_name]).get(session.full_name, {})
+        return judgements.judge_lines([state], by_text)
 
 
 def find_line(name: str, wording: str) -> tuple[str, Bullet]:

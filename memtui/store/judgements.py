@@ -15,7 +15,7 @@ from memtui.model.calendar import TocLevel
 from memtui.model.events import from_ms
 from memtui.model.judgements import HIDING, Claim, Judgement, Ruling
 from memtui.model.nodes import Bullet, BulletKind, TocNode
-from memtui.model.sessions import SessionWork
+from memtui.model.sessions import SessionWork, WorkState
 from memtui.model.verdicts import SUPPORTED
 from memtui.model.work import Facts, Line
 from memtui.store.database import (
@@ -322,19 +322,34 @@ def judge_facts(facts: Facts, by_text: ByText) -> Facts:
     return facts
 
 
+_STATES = frozenset(WorkState)
+
+
 def judge_work(work: SessionWork, by_text: ByText) -> SessionWork:
-    """Return the work of a session without a state and open ends that were rejected."""
+    """Return the work of a session with its state and open ends as they are judged."""
     state = by_text.get((BulletKind.STATE, work.state or ""))
     if state and state.ruling in HIDING:
         work = replace(work, state=None, state_event_id="")
+    elif state:
+        work = replace(
+            work,
+            state=WorkState(state.words) if state.words in _STATES else work.state,
+            state_event_id=_first_source(state, work.state_event_id),
+        )
     left_open = []
     for line in work.left_open:
         judgement = by_text.get((BulletKind.LEFT_OPEN, line.text))
         if judgement is None:
             left_open.append(line)
         elif judgement.ruling not in HIDING:
-            left_open.append(replace(line, text=judgement.text))
+            event_id = _first_source(judgement, line.event_id)
+            left_open.append(replace(line, text=judgement.text, event_id=event_id))
     return replace(work, left_open=tuple(left_open))
+
+
+def _first_source(judgement: Judgement, event_id: str) -> str:
+    """Return the event that a judged line is linked to, else the one given."""
+    return next(iter(judgement.event_ids), event_id)
 
 
 def hash_facts(by_text: ByText, event_ids: AbstractSet[str]) -> str:

@@ -12,6 +12,7 @@ from memtui.model import citations
 from memtui.model.audit import AuditQuery
 from memtui.model.judgements import Judgement, Ruling
 from memtui.model.nodes import Bullet, BulletKind, TocNode
+from memtui.model.sessions import WorkState
 from memtui.model.verdicts import Support
 from memtui.services import audit, browse, conversation, judging, sessions, versions
 from memtui.services.forget import Forget
@@ -170,6 +171,34 @@ def test_rejected_state_and_tests_are_left_out(full_workspace: Workspace) -> Non
     assert card.work.state is None
     assert BulletKind.TESTS not in {bullet.kind for bullet in card.bullets}
     assert BulletKind.TESTS not in {b.kind for b in segment_page().bullets}
+
+
+def test_state_is_corrected_and_linked_to_another_message(
+    full_workspace: Workspace,
+) -> None:
+    first = segment_page().node_id.rpartition(":")[2]
+    state = read_card(*SESSION.split(":")).work.state
+    assert state is WorkState.DONE
+    with pytest.raises(UsageError, match="a state is one of done"):
+        judge(full_workspace, "state", Ruling.CORRECTED, words="nearly done")
+    judge(full_workspace, "state", Ruling.CORRECTED, words="open")
+    assert read_card(*SESSION.split(":")).work.state is WorkState.OPEN
+    assert "(open)" in texts_of_parents()
+    judge(full_workspace, "state: open", Ruling.MOVED, event_id=first)
+    judge(full_workspace, "state: open", Ruling.ACCEPTED)
+    work = read_card(*SESSION.split(":")).work
+    assert (work.state, work.state_event_id) == (WorkState.OPEN, first)
+    rows = audit.list_claims(AuditQuery(session=SESSION, kind=BulletKind.STATE), 9)
+    (claim,) = map(audit.find_claim, rows)
+    (grip_id,) = claim.bullet.grip_ids
+    (event,) = conversation.expand(grip_id).excerpt_events
+    assert event.event_id == first
+    for _ in range(3):
+        _, line = judging.find_line(SESSION, "state")
+        assert line.judgement is not None
+        judging.undo(line.judgement, NOW)
+        run_pipeline(full_workspace)
+    assert read_card(*SESSION.split(":")).work.state is state
 
 
 def test_periods_have_sources_after_all_claims_were_rejected(
