@@ -54,6 +54,9 @@ class SessionMetadata:
     None for now."""
     title_at: datetime | None = None
     """That of the title, if the source has another one."""
+    is_title_given: bool = False
+    """The user gave it the title, in the agent: one that a program made neither
+    replaces it nor counts more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +175,8 @@ class Session:
     summary: str = ""
     agent_title: str = ""
     """The agent's own title, if there is one."""
+    is_title_given: bool = False
+    """The user gave it this title, in the agent."""
     own_name: str = ""
     """The name that the user gave it; it is the name of its work, too."""
     work: SessionWork = NO_WORK

@@ -50,6 +50,7 @@ def update_sessions(numbers: Collection[int], zone: tzinfo) -> None:
                 work.read_facts(number),
                 model_title=work.find_model_title(number),
                 agent_title=session.agent_title,
+                is_title_given=session.is_title_given,
             )
             by_text = work.read_judgements(number)
             described = judgements.judge_work(described, by_text)

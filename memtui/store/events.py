@@ -577,6 +577,7 @@ def read_all() -> Iterator[SessionMetadata | Event | SubagentMetadata | Thought]
                 forked_from=row["forked_from"],
                 summary=row["summary"],
                 own_name=row["own_name"],
+                is_title_given=sessions.is_title_given(row),
             )
             own = f"{_SELECT_WITH_ORIGIN} WHERE e.session_id = ? {_IN_ORDER}"
             events_of = db.execute_sql(own, (row["id"],))

@@ -250,23 +250,42 @@ def update_metadata(metadata: SessionMetadata) -> int | None:
     return number
 
 
+_GIVEN_TITLE = "given title"
+"""Among the times of facts, that of a title that the user gave in the agent."""
+
+
+def _fact_times(row: SessionRow) -> dict[str, int]:
+    try:
+        return dict(json.loads(row["fact_times"] or "{}"))
+    except (ValueError, TypeError):  # The row is damaged.
+        return {}
+
+
+def is_title_given(row: SessionRow) -> bool:
+    """Return whether the user gave the session its title, in the agent."""
+    return _GIVEN_TITLE in _fact_times(row)
+
+
 def _latest_facts(row: SessionRow, metadata: SessionMetadata) -> dict[str, object]:
     """Return the facts of a source that are not older than those of the row."""
     facts: dict[str, object] = {}
-    try:
-        times: dict[str, int] = dict(json.loads(row["fact_times"] or "{}"))
-    except (ValueError, TypeError):  # The row is damaged.
-        times = {}
+    times = _fact_times(row)
+    is_given, was_given = metadata.is_title_given, _GIVEN_TITLE in times
     for name in ("branch", "model", "title", "summary"):
         to_value = clean_line if name in ("branch", "model") else clean
         value, at = to_value(getattr(metadata, name)), metadata.facts_at
+        known_ms = times.get(name, 0)
         if name == "title":
             at = metadata.title_at or at
-        known_ms = times.get(name, 0)
+            if was_given and not is_given:
+                continue
+            known_ms = known_ms if was_given == is_given else 0
         at_ms = to_ms(at) if at else max(known_ms, row["updated_ms"])
         is_forgotten = name in ("title", "summary") and tombstones.covers_title(value)
         if value and at_ms >= known_ms and not is_forgotten:
             facts[name], times[name] = value, at_ms
+            if name == "title" and is_given:
+                times[_GIVEN_TITLE] = at_ms
     if facts:
         facts["fact_times"] = json.dumps(times)
     return facts
@@ -357,6 +376,7 @@ def from_row(row: SessionRow) -> Session:
         forked_from=row["forked_from"],
         summary=row["summary"],
         agent_title=" ".join(row["title"].split()),
+        is_title_given=is_title_given(row),
         own_name=row["own_name"],
         work=work,
     )

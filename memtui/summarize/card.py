@@ -54,7 +54,11 @@ NOTHING_SAID = "Nothing was said"
 
 
 def describe_session(
-    facts: Facts, *, model_title: str = "", agent_title: str = ""
+    facts: Facts,
+    *,
+    model_title: str = "",
+    agent_title: str = "",
+    is_title_given: bool = False,
 ) -> SessionWork:
     """Return what a session is called, and what came of it.
 
@@ -62,8 +66,11 @@ def describe_session(
         facts: What its events show.
         model_title: The title that a model gave it.
         agent_title: The agent's own title.
+        is_title_given: The user gave it this title, in the agent.
     """
-    if model_title:
+    if is_title_given and agent_title:
+        name = Line(shorten(agent_title, TITLE_CHARS), "")
+    elif model_title:
         name = Line(shorten(model_title, TITLE_CHARS), "")
     else:
         name = name_session(facts, agent_title)

@@ -290,6 +290,7 @@ def test_session_metadata_precedes_the_first_event() -> None:
         at=datetime(2025, 9, 1, 10, tzinfo=UTC),
         created_by="codex-tui",
         title_at=datetime(2025, 9, 1, 10, 0, 2, tzinfo=UTC),
+        is_title_given=True,
     )
 
 

@@ -173,6 +173,7 @@ def test_session_metadata_comes_before_the_events_and_once_with_one() -> None:
         at=datetime(2025, 3, 14, 10, tzinfo=UTC),
         facts_at=None,
         title_at=None,
+        is_title_given=False,
         **{
             name: said
             for name, said in session.items()

@@ -233,7 +233,7 @@ OPENED = "<ide_opened_file>The user opened the file /w/cart.py in the IDE."
 TAGS = (f"{OPENED}</ide_opened_file> {REMINDER}", OPENED)
 
 TITLE_RECORDS: dict[str, dict[str, object]] = {
-    "claude-code": {"type": "ai-title", "sessionId": "s1", "aiTitle": "?"},
+    "claude-code": {"type": "custom-title", "sessionId": "s1", "customTitle": "?"},
     "codex": {
         "type": "event_msg",
         "payload": {"type": "thread_name_updated", "thread_name": "?"},

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from memtui.model.sessions import SessionMetadata
 from memtui.paths import in_home
 from memtui.settings import Settings
-from memtui.store import database, sessions
+from memtui.store import database, events, sessions
 from memtui.workspace import Workspace
 from tests.tables import CursorRow
 
@@ -146,3 +147,71 @@ def test_title_that_is_added_later_is_the_title(
     with database.connection():
         session = sessions.get("claude-code", "s1")
     assert session is not None and session.agent_title == "Renamed"
+
+
+@pytest.mark.parametrize("is_given", [True, False])
+def test_copilot_says_whether_the_user_named_the_session(
+    workspace: Workspace, tmp_path: Path, *, is_given: bool
+) -> None:
+    records: list[tuple[str, dict[str, object]]] = [
+        ("session.start", {"sessionId": "s1", "context": {"cwd": "/home/ada/shop"}}),
+        ("user.message", {"content": "why is this so slow"}),
+    ]
+    times = {"timestamp": "2026-11-20T09:00:00Z", "parentId": None}
+    (tmp_path / "events.jsonl").write_text(
+        "".join(
+            json.dumps({"type": kind, "data": data, "id": f"e-{kind}", **times}) + "\n"
+            for kind, data in records
+        )
+    )
+    named = f"name: Slow prices\nuser_named: {str(is_given).lower()}\n"
+    (tmp_path / "workspace.yaml").write_text(named)
+    read(workspace, tmp_path / "events.jsonl")
+    with database.connection():
+        session = sessions.get("copilot-cli", "s1")
+    assert session is not None
+    assert (session.agent_title, session.is_title_given) == ("Slow prices", is_given)
+
+
+def test_given_name_survives_an_export(workspace: Workspace, tmp_path: Path) -> None:
+    fields = {"record": "session", "session_id": "s1", "agent": "codex"}
+    place = {"timestamp": "2026-11-20T09:00:00Z", "project": "shop"}
+    said = {"session_id": "s1", "agent": "codex", "text": "why", "role": "user"}
+    lines = [
+        fields | place | {"title": "Given", "is_title_given": True},
+        said | place,
+        fields | place | {"title": "Made"},
+    ]
+    file = tmp_path / "export.jsonl"
+    file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    read(workspace, file)
+    with database.connection():
+        exported = [r for r in events.read_all() if isinstance(r, SessionMetadata)]
+    assert [(item.title, item.is_title_given) for item in exported] == [("Given", True)]
+
+
+GIVEN = {"type": "custom-title", "customTitle": "Given", "sessionId": "s1"}
+MADE = {"type": "ai-title", "aiTitle": "Made", "sessionId": "s1"}
+
+
+@pytest.mark.parametrize("in_pieces", [False, True])
+@pytest.mark.parametrize("titles", permutations([GIVEN, MADE]))
+def test_name_that_the_user_gave_stays_beside_one_that_the_agent_made(
+    workspace: Workspace,
+    tmp_path: Path,
+    titles: Sequence[dict[str, str]],
+    *,
+    in_pieces: bool,
+) -> None:
+    file = tmp_path / "s1.jsonl"
+    file.write_text(transcript(1).splitlines(keepends=True)[0])
+    for fields in titles:
+        with file.open("a") as lines:
+            lines.write(f"{json.dumps(fields)}\n")
+        if in_pieces:
+            read(workspace, file)
+    read(workspace, file)
+    with database.connection():
+        session = sessions.get("claude-code", "s1")
+    assert session is not None
+    assert (session.agent_title, session.is_title_given) == ("Given", True)

@@ -54,6 +54,15 @@ def test_the_name_is_taken_from_the_best_source() -> None:
     assert name(Facts()) == ""
 
 
+def test_name_that_the_user_gave_counts_more_than_work_and_model() -> None:
+    facts = replace(
+        ASKED, commits=(COMMIT,), pull_requests=(PullRequest("Round prices", "07", 12),)
+    )
+    titles = {"model_title": "A model's", "agent_title": "The user's"}
+    described = card.describe_session(facts, is_title_given=True, **titles)
+    assert (described.name, described.name_event_id) == ("The user's", "")
+
+
 def test_the_commit_that_changed_most_names_the_session() -> None:
     commits = (
         Commit("Merge branch 'main'", "01", lines=900),

@@ -83,6 +83,9 @@ TITLE_FIELDS = {
 }
 """The types of records with the title of a session, and the field it is in."""
 
+_GIVEN_TITLE = "custom-title"
+"""The type of the one that the user gave."""
+
 _BLOCK_TYPES = frozenset({"text", "image", "document", "tool_use", "tool_result"})
 
 _SLASH_COMMAND = re.compile(
@@ -812,8 +815,13 @@ class _Sessions:
 
     def add_title(self, fields: dict[str, object]) -> None:
         title = clean_title(as_text(fields.get(TITLE_FIELDS[str(fields["type"])])))
+        is_given = fields["type"] == _GIVEN_TITLE
         if session := as_text(fields.get("sessionId")):
-            self._facts.setdefault(session, {})["title"] = title
+            facts = self._facts.setdefault(session, {})
+            if title and (is_given or "is_title_given" not in facts):
+                facts["title"] = title
+                if is_given:
+                    facts["is_title_given"] = "true"
 
     def add_worktree(self, fields: Fields) -> bool:
         """Add the folder of which a session's worktree was made, if there is one."""
@@ -839,6 +847,7 @@ class _Sessions:
     def _metadata(self, session: str) -> SessionMetadata:
         facts: dict[str, Any] = {**self._facts[session], **self._certain}
         at = parse_time(facts.pop("at", None))
+        facts["is_title_given"] = "is_title_given" in facts
         return SessionMetadata(agent=AGENT, session_id=session, at=at, **facts)
 
 

@@ -290,6 +290,7 @@ class _RolloutReader(SessionReader):
         elif record.kind == "thread_name_updated":
             self.learn("title", payload.get("thread_name", payload.get("name")))
             self.learn("title_at", at.isoformat() if at else "")
+            self.learn("is_title_given", "true")
 
     def _subagent_started(self, fields: Fields) -> Iterator[ParsedItem]:
         """Read the start of a subagent, whose own file does not name the call."""
@@ -801,7 +802,9 @@ class _IndexReader(RecordReader):
             return
         before = self._names.get(session_id)
         if not (before and before.title_at and before.title_at > at):
-            named = SessionMetadata(AGENT, session_id, title=title, title_at=at)
+            named = SessionMetadata(
+                AGENT, session_id, title=title, title_at=at, is_title_given=True
+            )
             self._names[session_id] = named
 
     def facts_so_far(self) -> Iterator[ParsedItem]:

@@ -85,10 +85,12 @@ class _CopilotReader(SessionReader):
         ]
         if self.session_id and any(names):
             at = parse_time(self._workspace.get("updated_at"))
+            is_given = bool(names[0]) and self._workspace.get("user_named") == "true"
             yield SessionMetadata(
                 AGENT,
                 self.session_id,
                 title=names[0] or names[1],
+                is_title_given=is_given,
                 summary=names[1],
                 facts_at=at,
             )

@@ -225,7 +225,7 @@ class SessionReader(RecordReader):
         self._is_introduced = False
 
     def context(self) -> State:
-        left_out = ("title", "title_at")
+        left_out = ("title", "title_at", "is_title_given")
         facts = {name: self.facts[name] for name in self.facts if name not in left_out}
         return {"session": self.session_id, "facts": facts}
 
@@ -252,6 +252,7 @@ class SessionReader(RecordReader):
         values: dict[str, Any] = dict(facts)
         for name in ("at", "title_at"):
             values[name] = parse_time(facts.get(name))
+        values["is_title_given"] = "is_title_given" in facts
         return SessionMetadata(self.builder.agent, session_id, **values)
 
     def notice(

@@ -110,7 +110,9 @@ class _PlainReader(RecordReader):
         elif kind == SESSION:
             session = _parse_session(record.fields, self._agent)
             self._learn(session)
-            place = replace(session, title="", summary="", own_name="")
+            place = replace(
+                session, title="", summary="", own_name="", is_title_given=False
+            )
             # A context may hold the old value.
             self._waiting = self._waiting | {_name(session): to_fields(place)}
             yield session
@@ -313,6 +315,7 @@ def _parse_session(fields: _Fields, agent: str) -> SessionMetadata:
     if not values["session_id"].strip():
         raise EventRefused("no session id")
     values["title"] = clean_title(values["title"])
+    values["is_title_given"] = fields.get("is_title_given") is True
     agent = clean(as_text(fields.get("agent"))) or agent
     at = parse_time(fields.get("timestamp"))
     return SessionMetadata(agent=agent, at=at, **values)
@@ -342,11 +345,14 @@ def _merge(before: SessionMetadata | None, new: SessionMetadata) -> SessionMetad
         return new
     has_place = bool(before.cwd or before.project)
     is_later = new.at is None or (before.at is not None and before.at <= new.at)
+    is_titled = bool(new.title) and new.is_title_given >= before.is_title_given
+    titled = new if is_titled else before
     return replace(
         before if has_place and is_later else new,
         branch=new.branch or before.branch,
         model=new.model or before.model,
-        title=new.title or before.title,
+        title=titled.title,
+        is_title_given=titled.is_title_given,
         summary=new.summary or before.summary,
         own_name=new.own_name or before.own_name,
         created_by=before.created_by or new.created_by,
