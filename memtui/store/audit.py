@@ -65,11 +65,15 @@ _OPEN_ENDS = _SESSION_FACTS.format(
 _JUDGED = (
     "SELECT CASE WHEN j.kind IN ('state', 'left open') THEN j.subject ELSE j.node_id"
     " END, j.subject, j.kind, j.text, n.start_ms,"
-    " CASE WHEN j.is_by_model THEN 3 ELSE 4 END, 0, '', 0, '', n.level,"
+    " CASE WHEN j.is_by_model THEN 3 ELSE 4 END, 0, '', 0,"
+    " CASE WHEN j.kind IN ('state', 'left open')"
+    " THEN coalesce(nullif(s.own_name, ''), s.work_name, '') ELSE '' END, n.level,"
     f" coalesce(json_extract(v.projects, '$[0]'), ''), {_PERIOD}"
     " FROM current_judgements j"
     " JOIN nodes n ON n.node_id = j.node_id"
-    " LEFT JOIN node_versions v ON v.id = n.latest_id WHERE 1"
+    " LEFT JOIN node_versions v ON v.id = n.latest_id"
+    " LEFT JOIN segments g ON g.id = j.node_id"
+    " LEFT JOIN sessions s ON s.id = g.session_id WHERE 1"
 )
 """Judged claims, of which some are in no version any more."""
 

@@ -175,6 +175,8 @@ async def test_filter_lists_claims_of_a_kind(
         assert [row.text for row in list_of(pilot).items.values()] == [
             "42 sessions in payments.py"
         ]
+        title = app.screen.query_one("#list-pane PaneTitle", PaneTitle)
+        assert title.title.endswith(" · weak")
 
 
 async def test_fact_leads_to_what_shows_it(app: MemtuiApp, settle: Settle) -> None:

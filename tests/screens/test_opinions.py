@@ -94,6 +94,17 @@ async def test_weak_claims_are_asked_about_until_stopped(
         assert len(stub.chats()) == 4 and notices(app) == []
 
 
+async def test_without_a_weak_claim_the_key_says_so(
+    asking: Workspace, stub: Stub, app_of: AppOf, settle: Settle
+) -> None:
+    app = app_of(asking)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, "home", "A", *"aaaC")
+        assert notices(app) == ["There is no such claim to ask the model about."]
+        assert stub.chats() == []
+
+
 async def test_leaving_the_audit_ends_the_request(
     asking: Workspace, stub: Stub, app_of: AppOf, settle: Settle
 ) -> None:

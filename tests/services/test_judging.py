@@ -201,6 +201,14 @@ def test_state_is_corrected_and_linked_to_another_message(
     assert read_card(*SESSION.split(":")).work.state is state
 
 
+def test_judged_state_is_listed_with_its_session(full_workspace: Workspace) -> None:
+    query = AuditQuery(session=SESSION, kind=BulletKind.STATE)
+    (before,) = audit.list_claims(query, 9)
+    judge(full_workspace, "state", Ruling.ACCEPTED)
+    (row,) = audit.list_claims(query, 9)
+    assert row.is_judged and row.session_name == before.session_name != ""
+
+
 def test_periods_have_sources_after_all_claims_were_rejected(
     full_workspace: Workspace,
 ) -> None:

@@ -558,7 +558,12 @@ class AuditScreen(ClaimsScreen):
 
     def _show_totals(self, totals: AuditTotals) -> None:
         self._total = totals.total
-        self.show_title(self._audited_title, describe_totals(totals))
+        query = self._query
+        groups = [GROUPS[group] for group in query.groups]
+        named = groups if len(groups) == 1 else []
+        parts = [self._audited_title, *named, query.kind, query.model]
+        title = " · ".join(filter(None, parts))
+        self.show_title(title, describe_totals(totals))
 
     def show_scope(self, scope: Scope) -> None:
         self._query = replace(self._query, scope=scope)
@@ -611,6 +616,9 @@ class AuditScreen(ClaimsScreen):
     def _ask(self, rows: Sequence[ClaimRow | None]) -> None:
         if reason := self.workspace.why_no_model:
             self.notify(reason)
+            return
+        if not any((*rows, *self._asked)):
+            self.notify("There is no such claim to ask the model about.")
             return
         is_asking = bool(self._asked)
         self._asked |= {_name(row): row for row in rows if row is not None}
