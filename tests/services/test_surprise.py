@@ -2,9 +2,8 @@
 
 import pytest
 
-from memtui import store
 from memtui.services import memories
-from memtui.store import database, schema
+from memtui.store import database
 from memtui.workspace import Workspace
 from tests.message_factory import make_message, store_messages
 from tests.tables import SegmentRow
@@ -67,21 +66,3 @@ def test_only_the_newest_earlier_segments_are_compared(
 
 def test_segment_without_a_summary_has_none(workspace: Workspace) -> None:
     assert memories.get_surprise("toc:segment:2025-03-10:none") is None
-
-
-def test_what_only_earlier_drafts_read_is_dropped_when_a_store_is_opened(
-    workspace: Workspace,
-) -> None:
-    store_session("s", 1, AUTH)
-    with database.transaction():
-        database.execute("CREATE TABLE terms (term INTEGER)")
-        database.execute("ALTER TABLE segments ADD COLUMN terms BLOB")
-        database.execute("ALTER TABLE sessions ADD COLUMN first_prompt TEXT")
-    store.open_at(workspace.paths.store)
-    with database.connection():
-        tables = database.fetch_column("SELECT name FROM sqlite_master")
-        sql = "SELECT name FROM pragma_table_info(?)"
-        assert "terms" not in {*tables, *database.fetch_column(sql, "segments")}
-        assert "first_prompt" not in database.fetch_column(sql, "sessions")
-        assert schema.read_version() == schema.VERSION
-    assert read_scores(workspace) == [1.0]
