@@ -177,6 +177,29 @@ def test_reading_in_pieces_equals_reading_at_once(
     assert pending_records(last) == pending_records(whole) == pending_records(again)
 
 
+NAME = b'{"id":"s1","thread_name":"Old name","updated_at":"2026-03-14T10:00:00Z"}'
+REPLY = (
+    b'{"type":"assistant.message","data":{"messageId":"m1","model":"s4","content":"Hi",'
+    b'"toolRequests":[{"toolCallId":"c1","name":"bash"}],"outputTokens":761},"id":"i1",'
+    b'"timestamp":"2026-03-14T10:00:00Z"}'
+)
+
+
+@pytest.mark.parametrize(("name", "first"), [("codex", NAME), ("copilot-cli", REPLY)])
+def test_what_is_read_again_is_counted_once(
+    name: str, first: bytes, tmp_path: Path
+) -> None:
+    source, file = formats.FORMATS_BY_NAME[name], corpora.path(name, tmp_path)
+    file.write_bytes(first + b"\nnull")
+    before = read(source, file, None, SOON)
+    file.write_bytes(first + b"\nnull\n")
+    last, whole = read(source, file, last_cursor(before)), read(source, file)
+    assert comparable(before + last) == comparable(whole)
+    assert last_cursor(last) == last_cursor(whole)
+    again = read(source, file, last_cursor(whole))
+    assert not any(isinstance(item, InvalidRecord) for item in again)
+
+
 def comparable(items: list[ParsedItem]) -> object:
     """Return what must be equal however a file was read."""
     facts: dict[tuple[str, str], dict[str, Any]] = {}

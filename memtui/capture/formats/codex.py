@@ -828,11 +828,14 @@ class CodexFormat(JsonLinesFormat):
             yield from super().read(path, start, agent=agent, now=now)
             return
         make_reader = partial(_IndexReader, Source(path, self.name, now))
-        for item in read_lines(path, None, make_reader, JsonParser(_is_index_record)):
-            if not isinstance(item, Cursor):
-                yield item
         # It is always read from its start, also when there is another session.
-        yield Cursor(state={"titles": []})
+        counted, end = start.line if start else 0, Cursor()
+        for item in read_lines(path, None, make_reader, JsonParser(_is_index_record)):
+            if isinstance(item, Cursor):
+                end = item
+            elif not (isinstance(item, InvalidRecord) and item.line <= counted):
+                yield item
+        yield Cursor(line=end.line, state={"titles": []})
 
 
 FORMAT = CodexFormat(

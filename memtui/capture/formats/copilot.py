@@ -8,7 +8,6 @@ the call that started it; its events belong to the parent's session. The files a
 
 import json
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
@@ -24,7 +23,6 @@ from memtui.capture.formats.base import (
     Source,
     State,
     ToolCall,
-    as_count,
     as_object,
     as_objects,
     as_text,
@@ -70,8 +68,6 @@ class _CopilotReader(SessionReader):
         file_name = path.parent.name if path.stem == "events" else path.stem
         self.session_id = self.session_id or file_name
         self._workspace = _read_workspace(path.with_name(WORKSPACE))
-        self._written = Counter[str](context.get("written"))
-        """The output of the messages of each model."""
 
     @property
     def is_open(self) -> bool:
@@ -134,23 +130,12 @@ class _CopilotReader(SessionReader):
             yield SkippedRecord(kind, record.line, is_stored_elsewhere=True)
 
     def _usage(self, position: Position, data: Fields) -> Iterator[ParsedItem]:
-        """Read the output of a message, or at the end the totals of each model."""
-        model = first_text(data, "model") or self.facts.get("model", "")
-        if written := as_count(data.get("outputTokens")):
-            self._written[model] += written
-            reply_id = first_text(data, "messageId") or position.key
-            output = {"output": written}
-            yield from self.builder.usage(position, reply_id, model, output)
+        """Read the totals of each model, which stand at the end."""
         for model, metrics in as_object(data.get("modelMetrics")).items():
-            totals = as_object(as_object(metrics).get("usage"))
-            more = (as_count(totals.get("outputTokens")) or 0) - self._written[model]
             start = data.get("sessionStartTime", position.key)
             reply_id = f"{self.session_id}/{start}/{model}"
-            stated = {**totals, "outputTokens": max(more, 0)}
+            stated = as_object(as_object(metrics).get("usage"))
             yield from self.builder.usage(position, reply_id, model, stated)
-
-    def context(self) -> State:
-        return {**super().context(), "written": self._written}
 
     def _learn(self, kind: str, data: Fields, at: datetime) -> None:
         if kind == "session.start":
