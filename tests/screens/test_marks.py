@@ -175,7 +175,7 @@ async def test_head_shows_author_and_verdicts(
         await steps(settle, *TO_THE_SEGMENT)(pilot)
         assert f"written by {MODEL} · 1 of 3 bullets supported, 2 weak" in head(pilot)
         await steps(settle, "left")(pilot)
-        assert "extract" in head(pilot).split("\n")
+        assert "extract · cited: " in head(pilot)
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ async def test_head_says_that_a_version_is_pinned(
     async with app.run_test(size=SIZE) as pilot:
         await steps(settle, *TO_THE_SEGMENT)(pilot)
         grounds = head(pilot).split("\n")[2]
-        assert grounds.split(" · ")[-1] == words
+        assert words in grounds.split(" · ")
 
 
 async def test_pinned_rejected_version_shows_the_reason(

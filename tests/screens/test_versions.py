@@ -408,7 +408,7 @@ async def test_deleted_node_is_reported(
         await settle(pilot)
         assert "This is no longer in the contents." in about(app_with_versions)
         assert rows(app_with_versions) == []
-        await press(pilot, settle, "P", "A", "escape")
+        await press(pilot, settle, "P", "escape")
         assert isinstance(app_with_versions.screen, ContentsScreen)
 
 

@@ -192,7 +192,7 @@ class LineScreen(Dialog[TypedLine]):
 
     def compose_dialog(self) -> ComposeResult:
         with Vertical():
-            yield Input(self._text, compact=True, select_on_focus=False)
+            yield Input(self._text, compact=True)
             yield Static(self._hint, id="how", markup=False)
 
     @on(Input.Submitted)
