@@ -108,7 +108,7 @@ async def test_tab_searches_the_next_view(
         await wait_for_results(pilot, settle)
         assert text_of(screen, "views") == "all  summaries  [messages]"
         said = next(row for row in visible_rows(screen) if "The session timeout" in row)
-        assert re.search(r"┃ claude +The session timeout", said)
+        assert re.search(r"claude +The session timeout", said)
         for finder in finders.values():
             assert isinstance(finder, FakeSearch) and "session timeout" in finder.asked
 
