@@ -137,6 +137,35 @@ def test_each_prompt_is_stored_once_in_any_order(
         assert session is not None and session.message_count == 3
 
 
+@pytest.mark.parametrize(
+    ("digest", "is_read"),
+    [("abcd0123abcd0123", True), ("0000000000000000", False), ("../outside", False)],
+)
+@pytest.mark.parametrize("is_link", [False, True])
+def test_long_pasted_text_is_read_from_its_own_file(
+    workspace: Workspace, tmp_path: Path, digest: str, *, is_read: bool, is_link: bool
+) -> None:
+    folder = tmp_path / "paste-cache"
+    folder.mkdir()
+    (tmp_path / "outside.txt").write_text("one\ntwo")
+    pasted_file = folder / "abcd0123abcd0123.txt"
+    if is_link:
+        pasted_file.symlink_to(tmp_path / "outside.txt")
+    else:
+        pasted_file.write_text("one\ntwo")
+    file = claude_history(tmp_path)
+    pasted = json.dumps({"id": 1, "type": "text", "contentHash": digest})
+    whole = json.dumps({"id": 1, "type": "text", "content": "one\ntwo"})
+    file.write_text(file.read_text().replace(whole, pasted))
+    reader = import_file(file)
+    is_missing = "a pasted text that is missing" in reader.progress.unread
+    expected = TEXTS if is_read and not is_link else PROMPTS
+    assert is_missing == (expected == PROMPTS)
+    with database.connection():
+        sql = "SELECT text FROM events WHERE type = 'user_message' ORDER BY at_ms"
+        assert [text for (text,) in fetch(sql)] == expected
+
+
 def test_prompts_of_an_unknown_project_are_not_stored_with_exclusions(
     workspace: Workspace, tmp_path: Path
 ) -> None:

@@ -132,6 +132,11 @@ _BARE_COMMAND = re.compile(r"/[a-z][\w:-]*")
 _PASTED = re.compile(r"\[(?:Pasted text|\.\.\.Truncated text) #(\d+)[^\[\]\n]*\]")
 """What stands in a typed prompt for a longer text."""
 
+PASTED_TEXTS = "paste-cache"
+"""The folder beside the history with long pasted texts, named by their digests."""
+
+_DIGEST = re.compile(r"[0-9a-f]{8,64}")
+
 
 def _is_qwen_record(fields: dict[str, object]) -> bool:
     message = fields.get("message")
@@ -145,18 +150,34 @@ def _is_typed_prompt(fields: Fields) -> bool:
     return {"display", "timestamp"} <= fields.keys() and "type" not in fields
 
 
-def _with_pasted_texts(fields: Fields) -> tuple[str, bool]:
+def _with_pasted_texts(fields: Fields, history: Path) -> tuple[str, bool]:
     """Return a typed prompt with what was pasted, and whether some of it is missing."""
     pasted, is_missing = as_object(fields.get("pastedContents")), False
 
     def replacement(match: re.Match[str]) -> str:
         nonlocal is_missing
-        text = as_object(pasted.get(match[1])).get("content")
-        is_missing |= not isinstance(text, str)
-        return text if isinstance(text, str) else match[0]
+        content = as_object(pasted.get(match[1]))
+        text = content.get("content")
+        if not isinstance(text, str):
+            text = _read_pasted_text(history, as_text(content.get("contentHash")))
+        is_missing |= text is None
+        return match[0] if text is None else text
 
     text = _PASTED.sub(replacement, as_text(fields.get("display")))
     return text.strip(), is_missing
+
+
+def _read_pasted_text(history: Path, digest: str) -> str | None:
+    """Return a long pasted text from its own file; links are not followed."""
+    if not _DIGEST.fullmatch(digest):
+        return None
+    try:
+        file = history.parent.resolve() / PASTED_TEXTS / f"{digest}.txt"
+        if file.resolve() != file:
+            return None
+        return read_small_file(file).decode("utf-8", "replace")
+    except (OSError, ValueError):
+        return None
 
 
 def _repeating_kind(fields: Fields) -> str:
@@ -355,7 +376,7 @@ class _TranscriptReader(RecordReader):
         self, line: int, fields: dict[str, object]
     ) -> Iterator[ParsedItem]:
         """Read a prompt in ``history.jsonl``, with the texts that were pasted."""
-        text, missing = _with_pasted_texts(fields)
+        text, missing = _with_pasted_texts(fields, self.path)
         position = self._position(line, {**fields, "cwd": fields.get("project")})
         yield from self._sessions.metadata_once(position.session_id)
         if not text or _BARE_COMMAND.fullmatch(text):
@@ -872,7 +893,7 @@ class ClaudeCodeFormat(JsonLinesFormat):
 
     def is_beside(self, path: PurePath) -> bool:
         is_described = path.name.endswith(".meta.json") or path.match("local_*.json")
-        return is_described or path.parent.name == "tool-results"
+        return is_described or path.parent.name in ("tool-results", PASTED_TEXTS)
 
     def related_files(self, path: Path) -> Iterable[Path]:
         if _subagents_folder(path):
