@@ -121,15 +121,16 @@ def read_claim(row: ClaimRow) -> ClaimDetails | None:
     with database.connection():
         node = _find_node(row)
         session = _find_session(row)
-        bullet, event_id = _find_bullet(row, node, session)
-        if bullet is None:
-            return None
         page, subject = row.node_id, row.node_id
         if node is None:
             page = f"{DAY_SESSION_PREFIX}:{row.node_id.replace(':', '/', 1)}"
         else:
             subject = judgements.find_subjects([node.node_id])[node.node_id]
         claim = Claim(subject, row.kind, row.text)
+        history = judgements.list_history(claim)
+        bullet, event_id = _find_bullet(row, node, session, history)
+        if bullet is None:
+            return None
         return ClaimDetails(
             bullet,
             claim,
@@ -137,7 +138,7 @@ def read_claim(row: ClaimRow) -> ClaimDetails | None:
             title=session.title if session else node.title if node else "",
             model=node.generation.model if node else "",
             event_id=event_id,
-            history=tuple(judgements.list_history(claim)),
+            history=tuple(history),
         )
 
 
@@ -167,7 +168,10 @@ def _find_session(row: ClaimRow) -> Session | None:
 
 
 def _find_bullet(
-    row: ClaimRow, node: TocNode | None, session: Session | None
+    row: ClaimRow,
+    node: TocNode | None,
+    session: Session | None,
+    history: Sequence[Judgement],
 ) -> tuple[Bullet | None, str]:
     """Return the bullet of a claim, and an event that shows it."""
     if node is not None:
@@ -184,9 +188,10 @@ def _find_bullet(
     by_text = judgements.read([session.full_name]).get(session.full_name, {})
     judgement = by_text.get((row.kind, row.text))
     text = judgement.text if judgement else row.text
-    event_id = sources.get(text) or next(
-        iter(judgement.event_ids if judgement else ()), ""
-    )
+    # One that was rejected until now is not in the work of the session yet.
+    judged = [judgement, *history] if judgement else history
+    event_ids = (event_id for before in judged for event_id in before.event_ids)
+    event_id = sources.get(text) or next(event_ids, "")
     grips = work.find_grips([event_id])
     return Bullet(
         text,

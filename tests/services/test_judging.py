@@ -209,6 +209,21 @@ def test_judged_state_is_listed_with_its_session(full_workspace: Workspace) -> N
     assert row.is_judged and row.session_name == before.session_name != ""
 
 
+def test_rejected_state_has_its_source_once_that_is_undone(
+    full_workspace: Workspace,
+) -> None:
+    query = AuditQuery(session=SESSION, kind=BulletKind.STATE)
+    (row,) = audit.list_claims(query, 9)
+    before = audit.find_claim(row)
+    rejected = judge(full_workspace, "state", Ruling.REJECTED)
+    judging.undo(rejected, NOW)
+    # The session is described again only later.
+    assert read_card(*SESSION.split(":")).work.state is None
+    undone = audit.find_claim(row)
+    assert undone.bullet.grip_ids == before.bullet.grip_ids
+    assert undone.event_id == before.event_id != ""
+
+
 def test_periods_have_sources_after_all_claims_were_rejected(
     full_workspace: Workspace,
 ) -> None:
