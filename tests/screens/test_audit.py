@@ -1,5 +1,7 @@
 """The audit: claims are listed with their sources, and judged by one key each."""
 
+import time
+
 import pytest
 from textual.content import Content
 from textual.pilot import Pilot
@@ -8,9 +10,10 @@ from textual.widgets import Static
 from memtui.errors import MemtuiError
 from memtui.model.audit import AuditQuery
 from memtui.model.judgements import Ruling
-from memtui.services import audit, browse
+from memtui.services import audit, browse, coverage
 from memtui.services.outline import read_outline
 from memtui.store import database, judgements
+from memtui.store.coverage import Counts
 from memtui.tui.app import MemtuiApp
 from memtui.tui.screens.audit import AuditScreen, ChoiceScreen, ClaimList
 from memtui.tui.screens.reader import ReaderScreen
@@ -143,6 +146,36 @@ async def test_more_claims_are_listed_at_the_end_of_the_list(
         for _ in expected:
             await press(pilot, settle, "end")
         assert [row.text for row in claims.items.values()] == expected
+
+
+async def test_claims_are_counted_once_at_a_time(
+    audited: Workspace,
+    app_of: AppOf,
+    settle: Settle,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    running: list[int] = []
+    most: list[int] = []
+
+    def count_slowly(query: AuditQuery) -> Counts:
+        running.append(1)
+        most.append(len(running))
+        time.sleep(0.2)
+        running.pop()
+        return count(query)
+
+    count = coverage.count
+    monkeypatch.setattr(coverage, "count", count_slowly)
+    app = app_of(audited)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, "home", "A")
+        before = len(most)
+        await pilot.press(*"aaaaaa")
+        await settle(pilot)
+        title = app.screen.query_one("#list-pane PaneTitle", PaneTitle)
+        assert title.info.startswith("6 of ")
+        assert max(most[before:]) == 1 and len(most) - before < 6
 
 
 async def test_line_is_corrected_and_reason_given(

@@ -504,44 +504,31 @@ class AuditScreen(ClaimsScreen):
         self._audited_title = f"Claims · {_describe(name)}" if name else "All claims"
         self._query = AuditQuery(scope)
         self._total = 0  # The claims, of which a part is listed at first.
+        self._is_counting = False
+        self._is_outdated = False  # Something changed after the count began.
         self._asked: dict[str, ClaimRow] = {}  # The model is asked about the first.
 
     def on_mount(self) -> None:
         self._model = create_ollama(self.workspace.settings, lambda _: None)
 
     def reload(self) -> None:
-        self.load(self._read, self._show, "claims")
-        self._count_cited()
-
-    def _count_cited(self) -> None:
-        def describe() -> str:
-            return coverage.describe(coverage.count(self._narrow(self._query)))
-
-        self.load(describe, self.query_one("#coverage", Static).update, "coverage")
+        query = self._query
+        self.load(
+            lambda: self._list_claims(query, audit.PAGE_SIZE), self._show, "claims"
+        )
+        self._show_query("")
+        self.read_totals()
 
     def _narrow(self, query: AuditQuery) -> AuditQuery:
         name = self._audited
         return audit.narrow(query, name, self.zone) if name else query
 
-    def _read(self) -> tuple[list[ClaimRow], AuditTotals]:
-        query = self._narrow(self._query)
-        rows = audit.list_claims(query, audit.PAGE_SIZE)
-        return rows, audit.count_claims(query)
+    def _list_claims(self, query: AuditQuery, limit: int) -> list[ClaimRow]:
+        return audit.list_claims(self._narrow(query), limit)
 
-    def _show(self, read: tuple[list[ClaimRow], AuditTotals]) -> None:
-        rows, totals = read
+    def _show(self, rows: Sequence[ClaimRow]) -> None:
         is_filtered = self._query != AuditQuery(self._query.scope)
         self.show_rows(rows, NO_MATCH if is_filtered else NOTHING)
-        self._show_totals(totals)
-
-    def read_totals(self) -> None:
-        query = self._query
-        self.load(
-            lambda: audit.count_claims(self._narrow(query)),
-            self._show_totals,
-            "totals",
-        )
-        self._count_cited()
 
     @on(OptionList.OptionHighlighted)
     def _read_more(self) -> None:
@@ -550,20 +537,44 @@ class AuditScreen(ClaimsScreen):
         if is_last and count < self._total:
             # Those that are listed come first, or last if they were judged meanwhile.
             limit = count + audit.PAGE_SIZE
-            self.load(
-                lambda: audit.list_claims(self._narrow(query), limit),
-                self._list.extend,
-                "claims",
-            )
+            read = partial(self._list_claims, query, limit)
+            self.load(read, partial(self._show_more, query), "more")
 
-    def _show_totals(self, totals: AuditTotals) -> None:
-        self._total = totals.total
+    def _show_more(self, query: AuditQuery, rows: Sequence[ClaimRow]) -> None:
+        if query == self._query:
+            self._list.extend(rows)
+
+    def read_totals(self) -> None:
+        # Of a large store a count takes seconds: never two of them at once.
+        self._is_outdated = self._is_counting
+        if self._is_counting:
+            return
+        self._is_counting = True
+        query = self._query
+
+        def count() -> tuple[AuditTotals, str]:
+            narrowed = self._narrow(query)
+            cited = coverage.describe(coverage.count(narrowed))
+            return audit.count_claims(narrowed), cited
+
+        self.load(count, partial(self._show_totals, query), "totals")
+
+    def _show_totals(self, query: AuditQuery, counts: tuple[AuditTotals, str]) -> None:
+        self._is_counting = False
+        if query == self._query:
+            totals, cited = counts
+            self._total = totals.total
+            self._show_query(describe_totals(totals))
+            self.query_one("#coverage", Static).update(cited)
+        if self._is_outdated or query != self._query:
+            self.read_totals()
+
+    def _show_query(self, info: str) -> None:
         query = self._query
         groups = [GROUPS[group] for group in query.groups]
         named = groups if len(groups) == 1 else []
         parts = [self._audited_title, *named, query.kind, query.model]
-        title = " · ".join(filter(None, parts))
-        self.show_title(title, describe_totals(totals))
+        self.show_title(" · ".join(filter(None, parts)), info)
 
     def show_scope(self, scope: Scope) -> None:
         self._query = replace(self._query, scope=scope)
@@ -645,6 +656,8 @@ class AuditScreen(ClaimsScreen):
 
     def show_error(self, error: BaseException, group: str) -> None:
         super().show_error(error, group)
+        if group == "totals":
+            self._is_counting = False
         if group == "opinion":
             self._asked.clear()
             self._show_asked()
