@@ -61,15 +61,31 @@ MAX_NAME_CHARS = 80
 """The maximum length of an unknown name in an error."""
 
 
-async def _read_messages(reading: Any, valid: Any, writing: Any) -> None:
-    """Pass on the SDK's messages that can be read, and answer the others."""
+LAST_ANSWERS_S = 10
+"""The longest time to wait for answers when no more requests can come."""
+
+
+async def _read_messages(
+    reading: Any, valid: Any, writing: Any, unanswered: set[int | str]
+) -> None:
+    """Pass on the SDK's messages that can be read, and answer the others.
+
+    At the end of the input, the SDK drops the requests that it has not answered yet.
+    """
+
+    async def pass_on(item: SessionMessage | Exception) -> None:
+        message = item.message if isinstance(item, SessionMessage) else None
+        if isinstance(message, types.JSONRPCRequest):
+            unanswered.add(message.id)
+        await valid.send(item)
+
     async with valid:
         async for item in reading:
             if not isinstance(item, ValidationError):
                 if _has_invalid_id(item):
                     await writing.send(_refusal((), types.INVALID_REQUEST))
                 else:
-                    await valid.send(item)
+                    await pass_on(item)
                 continue
             errors = [(error["type"], error["input"]) for error in item.errors()]
             kind, line = errors[0]
@@ -77,9 +93,23 @@ async def _read_messages(reading: Any, valid: Any, writing: Any) -> None:
                 ids = [raw.get("id") for _, raw in errors if isinstance(raw, dict)]
                 await writing.send(_refusal(ids, types.INVALID_REQUEST))
             elif repaired := _repair(line):
-                await valid.send(repaired)
+                await pass_on(repaired)
             elif line.strip():
                 await writing.send(_refusal((), types.PARSE_ERROR))
+        with anyio.move_on_after(LAST_ANSWERS_S):
+            while unanswered:
+                await anyio.sleep(0.01)
+
+
+async def _write_answers(
+    answers: Any, writing: Any, unanswered: set[int | str]
+) -> None:
+    """Pass on the SDK's answers, and note which requests have one."""
+    async with writing:
+        async for item in answers:
+            await writing.send(item)
+            if isinstance(item.message, types.JSONRPCResponse | types.JSONRPCError):
+                unanswered.discard(item.message.id)
 
 
 def _has_invalid_id(item: SessionMessage | Exception) -> bool:
@@ -145,9 +175,13 @@ async def _serve(handlers: "_Handlers") -> None:
     )
     options = server.create_initialization_options()
     passing, valid = anyio.create_memory_object_stream[SessionMessage | Exception]()
+    answering, answers = anyio.create_memory_object_stream[SessionMessage]()
+    unanswered: set[int | str] = set()
     async with stdio_server() as (reading, writing), anyio.create_task_group() as group:
-        group.start_soon(_read_messages, reading, passing, writing)
-        await server.run(valid, writing, options)
+        group.start_soon(_read_messages, reading, passing, answering, unanswered)
+        group.start_soon(_write_answers, answers, writing, unanswered)
+        await server.run(valid, answering, options)
+        await answering.aclose()
 
 
 class _Handlers:

@@ -390,6 +390,24 @@ def test_invalid_lines_are_answered_and_a_closed_pipe_ends_the_server(
         assert server.stderr.read() == b""
 
 
+def test_requests_before_the_end_of_the_input_are_answered(tmp_path: Path) -> None:
+    home = str(fill_home(tmp_path / "memtui"))
+    words = [sys.executable, "-m", "memtui", "--home", home, "mcp"]
+    asked = {"name": "search_memory", "arguments": {"query": "basket"}}
+    requests = [
+        VERSION | {"id": 1, "method": "initialize", "params": HELLO},
+        VERSION | {"method": "notifications/initialized"},
+        VERSION | {"id": 2, "method": "tools/call", "params": asked},
+        VERSION | {"id": "3", "method": "nonsense"},
+    ]
+    lines = "".join(f"{json.dumps(request)}\n" for request in requests)
+    server = subprocess.run(
+        words, input=lines, capture_output=True, text=True, timeout=30, check=True
+    )
+    answers = [json.loads(line)["id"] for line in server.stdout.splitlines()]
+    assert sorted(answers, key=str) == [1, 2, "3"]
+
+
 def test_without_the_sdk_it_says_how_to_get_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
