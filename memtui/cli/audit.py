@@ -70,7 +70,8 @@ def _read_query(args: Namespace, workspace: Workspace) -> AuditQuery:
         words = report.find_period(words, workspace.now().astimezone(zone), zone)
     except UsageError:
         if ":" not in words:
-            raise
+            text = f"{words!r} is no past period, no node and no session AGENT:SESSION"
+            raise UsageError(text) from None
     return audit.narrow(query, words, zone)
 
 

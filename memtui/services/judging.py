@@ -133,9 +133,11 @@ def undo(judgement: Judgement, now: datetime, *, author: str = "you") -> None:
         MemtuiError: It does not count any more.
     """
     with database.transaction():
-        if judgement not in judgements.list_current():
+        claim = judgement.claim
+        by_text = judgements.read([claim.subject]).get(claim.subject, {})
+        if by_text.get((claim.kind, claim.text)) != judgement:
             raise MemtuiError("this judgement does not count any more")
-        undone = Judgement(judgement.claim, Ruling.UNDONE, author=author, at=now)
+        undone = Judgement(claim, Ruling.UNDONE, author=author, at=now)
         judgements.add(undone, to_ms(now), undoes=judgement.number)
         _request_updates(judgement.node_id, now)
 

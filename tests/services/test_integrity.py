@@ -318,6 +318,8 @@ def test_share_of_supported_claims_decides_the_exit_code(home: Path) -> None:
     output = run_memtui(home, "audit", SESSION, "--fail-under", "100", code=1).stdout
     assert "That is less than 100 %." in output
     run_memtui(home, "audit", "--fail-under", "101", code=2)
+    refused = run_memtui(home, "audit", "shop-1", code=2)
+    assert "no session AGENT:SESSION" in refused.stderr
 
 
 def test_real_transcripts_are_resolved(shared: Path, workspace: Workspace) -> None:
