@@ -497,6 +497,9 @@ def _find_commits(
         if (words := _git(command))[:1] in (["commit"], ["revert"])
         and not _NOT_COMMITTING.intersection(words)
     ]
+    if event.metadata.get("exit_status", "0") not in ("", "0"):
+        # The exit status is that of the last command that ran.
+        asked = [commit for commit in asked if commit.number < len(commands) - 1]
     if not asked:
         return
     waiting, is_answered = list(asked), False

@@ -170,6 +170,21 @@ def test_a_commit_counts_if_a_later_command_of_the_chain_fails() -> None:
     assert not facts.pushes
 
 
+@pytest.mark.parametrize(
+    ("command", "is_commit"),
+    [
+        ("git commit -m 'Fix it'", False),
+        ("cd shop && git commit -m 'Fix it'", False),
+        ("git commit -m 'Fix it' && git push", True),
+    ],
+)
+def test_commit_whose_own_exit_status_is_an_error_was_not_made(
+    command: str, *, is_commit: bool
+) -> None:
+    event = bash(command, ANSWER, call_end="failed", exit_status="1")
+    assert bool(read_facts([event]).commits) == is_commit
+
+
 def test_amended_commit_counts_once() -> None:
     first = bash("git commit -m 'Fix it'", ANSWER)
     other = bash("git commit --amend --no-edit", ANSWER.replace("abc1234", "def5678"))
