@@ -29,6 +29,7 @@ from memtui.store import database, scopes, sessions
 from memtui.text import analyzer
 from memtui.text.fencing import neutralize_line
 from memtui.text.stopwords import (
+    ASKING_WORDS,
     VAGUE_WORDS,
     is_function_word,
     word_set,
@@ -252,9 +253,16 @@ def correct(typed: str, searched: str, corrected: str) -> str:
 
 
 def _words(tokens: list[tuple[str, bool]]) -> list[Word]:
-    """Return the words of tokens; stop words only if there are no others."""
+    """Return the words of tokens; stop words only if there are no others.
+
+    Words that only ask for what was said are left out where others name a topic.
+    """
     words = [word for token in tokens for word in _token_words(*token)]
     indexed = [word for word in words if analyzer.is_indexed(word.text)]
+    if any(word.is_specific for word in indexed):
+        indexed = [
+            word for word in indexed if analyzer.fold(word.text) not in ASKING_WORDS
+        ]
     return list({word.terms: word for word in indexed or words}.values())
 
 

@@ -173,6 +173,14 @@ VAGUE_WORDS = word_set(
 )
 """Words that any question may contain and that say nothing about its topic."""
 
+ASKING_WORDS = word_set(
+    """
+    discuss discussed discussing mention mentioned recall remember remind said saw say
+    see seen talk talked tell told
+    """
+)
+"""Vague words that ask for what was said: "what did we discuss about retries"."""
+
 HAN_FUNCTION_WORDS = re.compile(
     "[\u3041-\u309f]+"
     "|我们|你们|他们|它们|这个|那个|这些|那些|这样|什么|怎么|如何|如果|因为|所以|但是|而且"
