@@ -50,7 +50,7 @@ NODE_TOKENS = {
 """The size of the answer for a node unless the caller gives one: an agent opens one of
 each level in a row, for at most 1,500 tokens with the years."""
 
-NAMED_CHILDREN, BULLET_TOKENS = 40, 80
+NAMED_CHILDREN, BULLET_TOKENS = 40, 60
 """The answer for a node with many children is larger, so that this many are named
 beside its headline and the first bullet."""
 
