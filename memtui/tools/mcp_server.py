@@ -3,6 +3,7 @@
 import functools
 import json
 import signal
+import sys
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
@@ -157,7 +158,9 @@ def run(runner: ToolRunner, tools: Mapping[str, Tool]) -> None:
     try:
         anyio.run(functools.partial(_serve, _Handlers(runner, tools)))
     except* BrokenPipeError:
-        pass  # the client has closed the pipe
+        # The client has closed the pipe. Python would report at the end of the process
+        # what could not be written to it.
+        sys.unraisablehook = lambda _: None
 
 
 async def _serve(handlers: "_Handlers") -> None:
