@@ -453,9 +453,9 @@ async def test_copied_source_is_never_the_previous_one(
         grip, cited = source(pilot).expansion.grip, source(pilot).citation()
         assert grip is not None and cited != first
         session = source(pilot).expansion.session
-        assert session is not None and f"session {session.session_id}, " in cited
-        assert cited.startswith(f"“{grip.excerpt}” — {session.agent}, ")
-        assert cited.endswith(f" (event {grip.event_id_start}, {grip.grip_id})")
+        assert session is not None and f"({session.full_name}), " in cited
+        assert cited.startswith(f"“{grip.excerpt}” — ")
+        assert cited.endswith(f", {citations.cite_grip(grip.grip_id)}")
 
 
 async def test_month_with_one_day_shares_its_row(
