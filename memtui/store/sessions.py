@@ -64,7 +64,7 @@ _ORDERS = {
     SessionOrder.MESSAGES: ("message_count", "DESC"),
     SessionOrder.TITLE: (f"lower({TITLE})", "ASC"),
 }
-"""The key and direction of each order; equal keys are ordered by number."""
+"""The key and direction of each order; equal keys are ordered by agent and name."""
 
 SessionKey = tuple[str, str]
 
@@ -433,7 +433,8 @@ def list_matching(
     condition, values = _matching(words, scope)
     rows = _read(
         f"WHERE {condition}"
-        f" ORDER BY {key} {direction}, id {direction} LIMIT ? OFFSET ?",
+        f" ORDER BY {key} {direction}, agent {direction}, name {direction}"
+        " LIMIT ? OFFSET ?",
         *values,
         limit,
         offset,
@@ -457,9 +458,9 @@ def find_index(
     before = "<" if direction == "ASC" else ">"
     index: int | None = fetch_value(
         f"SELECT (SELECT count(*) FROM sessions WHERE {condition}"
-        f" AND ({key}, id) {before} (own.key, own.id))"
-        f" FROM (SELECT {key} AS key, id FROM sessions WHERE id = ? AND {condition})"
-        " own",
+        f" AND ({key}, agent, name) {before} (own.key, own.agent, own.name))"
+        f" FROM (SELECT {key} AS key, agent, name FROM sessions"
+        f" WHERE id = ? AND {condition}) own",
         *values,
         number,
         *values,

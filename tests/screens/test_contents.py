@@ -12,7 +12,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from memtui.errors import MemtuiError
-from memtui.model import nodes
+from memtui.model import citations, nodes
 from memtui.model.calendar import TocLevel
 from memtui.model.citations import Expansion
 from memtui.model.filters import ALL, Scope
