@@ -515,6 +515,8 @@ class NodePage(Vertical, workers.AppNode):
             self._notes[name] = note
             head = self._head(node, is_rejected=self._shown[1])
             self.query_one("#head", Static).update(head)
+            # The list has fewer lines now.
+            self.call_after_refresh(self.bullets.scroll_to_highlight)
 
     def _go_to_source(self) -> None:
         if any(self._source_to_open):
