@@ -318,7 +318,7 @@ class Settings:
 
     @property
     def price_list(self) -> dict[str, list[float]]:
-        """What a million tokens of each kind cost, by the beginning of a name."""
+        """The cost of a million tokens of each kind, by the beginning of a name."""
         rows = map(str.split, self.prices_models)
         return {name.lower(): [*map(float, prices)] for name, *prices in rows}
 

@@ -37,21 +37,25 @@ def run(args: Namespace, context: Context) -> int:
     with context.workspace() as workspace:
         query = _read_query(args, workspace)
         checks = Audit(query, workspace.paths, workspace.settings.search_include_tools)
-        found = checks.run(has_worker=workspace.has_worker is not False)
+        integrity = checks.run(has_worker=workspace.has_worker is not False)
         cited = coverage.count(query)
-    totals, percent = found.totals, found.totals.supported_percent
+    totals, percent = integrity.totals, integrity.totals.supported_percent
     sums = {
         name: Counter({_name(key): n for key, n in totals.sum_by(name).items()})
         for name in TOTALS
     }
     counted = {"total": totals.total, "supported": totals.supported, **sums}
-    data = {**output.to_plain(found), "totals": counted, "supported_percent": percent}
+    data = {
+        **output.to_plain(integrity),
+        "totals": counted,
+        "supported_percent": percent,
+    }
     data["cited"] = {kind: list(numbers) for kind, numbers in cited.items()}
-    lines = [*_list_damages(found.damages), *_list_totals(found, sums)]
+    lines = [*_list_damages(integrity.damages), *_list_totals(integrity, sums)]
     lines += filter(None, [coverage.describe(cited)])
     if percent < args.fail_under:
         lines.append(f"✗ That is less than {args.fail_under} %.")
-    code = int(bool(found.damages) or percent < args.fail_under)
+    code = int(bool(integrity.damages) or percent < args.fail_under)
     return output.print_result(args, data, lines, code=code)
 
 
@@ -89,14 +93,17 @@ def _list_damages(damages: Sequence[Damage]) -> Iterator[str]:
 
 
 def _list_totals(
-    found: IntegrityReport, sums: Mapping[str, Counter[str]]
+    integrity: IntegrityReport, sums: Mapping[str, Counter[str]]
 ) -> Iterator[str]:
-    lines, claims = plural(found.lines, "line"), plural(found.totals.total, "claim")
-    share = found.resolved / found.lines if found.lines else 1
+    lines, claims = (
+        plural(integrity.lines, "line"),
+        plural(integrity.totals.total, "claim"),
+    )
+    share = integrity.resolved / integrity.lines if integrity.lines else 1
     yield f"{lines} shown: {share:.1%} lead to stored messages"
-    if found.waiting:
-        yield f"{plural(found.waiting, 'change')} not indexed yet"
-    yield f"{claims}: {found.totals.supported_percent:.1f}% supported or accepted"
+    if integrity.waiting:
+        yield f"{plural(integrity.waiting, 'change')} not indexed yet"
+    yield f"{claims}: {integrity.totals.supported_percent:.1f}% supported or accepted"
     for name, counts in sums.items():
         largest = [f"{key} {n:,}" for key, n in counts.most_common(LISTED)]
         if len(counts) > LISTED:

@@ -10,7 +10,7 @@ from enum import StrEnum
 
 
 class Ruling(StrEnum):
-    """What a judgement says of a claim."""
+    """The kinds of judgements about a claim."""
 
     ACCEPTED = "accepted"
     REJECTED = "rejected"

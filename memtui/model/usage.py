@@ -10,7 +10,7 @@ KINDS = ("input", "output", "cache_read", "cache_write")
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What one reply of a model took."""
+    """The tokens and the cost of one reply of a model."""
 
     agent: str
     session_id: str

@@ -52,12 +52,12 @@ def list_left_open(scope: Scope = ALL) -> list[ClaimRow]:
 def list_decisions(scope: Scope = ALL) -> list[ClaimRow]:
     """Return what models found to be decided, and what a person added, the latest
     first."""
-    shown = frozenset((ClaimGroup.WEAK, ClaimGroup.BY_MODEL, ClaimGroup.FACT))
+    groups = frozenset((ClaimGroup.WEAK, ClaimGroup.BY_MODEL, ClaimGroup.FACT))
     rows = [
         row
         for kind in (BulletKind.DECISION, BulletKind.ADDED)
         for row in audit.list_claims(
-            AuditQuery(scope, kind=kind, groups=shown), MAX_DECISIONS
+            AuditQuery(scope, kind=kind, groups=groups), MAX_DECISIONS
         )
         if row.ruling not in HIDING
     ]
