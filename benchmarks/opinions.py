@@ -31,11 +31,11 @@ from memtui.summarize.grounding.passages import Evidence
 from memtui.summarize.ollama import record
 from memtui.summarize.ollama.models import ModelOptions
 from memtui.summarize.ollama.prompts import ANSWERS, NO_ANSWER
-from memtui.summarize.ollama.record import Record
+from memtui.summarize.ollama.record import PromptRecord
 from memtui.summarize.ollama.summarizer import Ollama
 
 
-def list_claims() -> list[tuple[JudgedBullet, Support, Record]]:
+def list_claims() -> list[tuple[JudgedBullet, Support, PromptRecord]]:
     """Return the bullets that have a source, with their verdicts and records."""
     claims = []
     for events, bullets in handwritten.conversations():

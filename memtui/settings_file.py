@@ -91,7 +91,7 @@ class SettingEntry:
     running: str
     """The value in effect in this process; a change may need a restart."""
     locked_reason: str = ""
-    """Why it cannot be changed in a file; "" if it can."""
+    """The reason why it cannot be changed in a file; "" if it can."""
 
     @property
     def default(self) -> str:
@@ -111,7 +111,7 @@ class SettingsState:
     file: str
     """The file that changes are written to."""
     problem: str = ""
-    """Why the settings cannot be read now; "" if they can."""
+    """The reason why the settings cannot be read now; "" if they can."""
 
 
 class SettingsEditor:

@@ -223,7 +223,7 @@ class Workspace:
 
     @property
     def why_no_model(self) -> str:
-        """Why summaries never use a model; "" if they do."""
+        """Return the reason why summaries never use a model; "" if they do."""
         if self.is_demo:
             return "The demo uses no model."
         if not self.uses_no_model:

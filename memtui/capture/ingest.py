@@ -115,7 +115,7 @@ class SpoolIngester:
         self._of_other_projects: set[str] = set()
         self._next_drafts_s = 0.0
         self._due: dict[str, datetime | None] = {}
-        """When quarantined files are valid; None if not by waiting."""
+        """The times from which quarantined files are valid; None if not by waiting."""
         self._failure: str | None = None
         self._counted_change = -1
         """The last change of the quarantine whose files have been counted."""
@@ -376,7 +376,7 @@ class _Batch:
     titles: list[MessageTitle] = field(default_factory=list)
     problems: dict[tuple[str, ProblemKind], ProblemCount] = field(default_factory=dict)
     due_ms: list[int] = field(default_factory=list)
-    """When records in the future are valid."""
+    """The times from which records in the future are valid."""
     is_replaced: bool = False
 
     def add(self, item: ParsedItem) -> None:

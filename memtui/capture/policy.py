@@ -399,7 +399,7 @@ _AT_REPOSITORY = (
     "**/{repo}_worktrees/*",
     "**/{repo}.worktrees/*",
 )
-"""Where agents and users keep worktrees in their repository or beside it."""
+"""The folders of worktrees in their repository or beside it."""
 
 _ELSEWHERE = (
     "~/.codex/worktrees/*/{repo}",
@@ -410,7 +410,7 @@ _ELSEWHERE = (
     "**/conductor/workspaces/{repo}",
     "**/vibe-kanban/worktrees/*/{repo}",
 )
-"""Where they keep the worktrees of all repositories: only the name is known."""
+"""The folders of the worktrees of all repositories: only the name is known."""
 
 _HOMES = r"(?:/mnt/[a-z]|[A-Za-z]:|/var)?/(?:home|Users)/[^/]+|/root|"
 """The home folders of users of any machine; at last, the root of a container."""

@@ -1,4 +1,4 @@
-"""What a model might have written about the demo's sessions, true or not."""
+"""The lines of a model about the demo's sessions, true or not."""
 
 from collections.abc import Sequence
 

@@ -329,7 +329,7 @@ class HookStatus:
     is_current: bool
     """The hooks are what would be installed now."""
     runs: bool | None
-    """Whether the command runs; None if there is no command or it was not tried."""
+    """True if the command runs; None if there is none or it was not tried."""
     events: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
     problem: str = ""

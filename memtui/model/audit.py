@@ -46,7 +46,7 @@ class AuditQuery:
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """Where a later session finished what was left open."""
+    """A place where a later session finished what was left open."""
 
     session: str
     """As ``agent:id``."""
@@ -88,7 +88,7 @@ class ClaimRow:
 
 @dataclass(frozen=True, slots=True)
 class ClaimCount:
-    """How many claims are alike."""
+    """The number of claims that are alike."""
 
     group: ClaimGroup
     kind: str
@@ -107,7 +107,7 @@ class Damage:
     """Something that is not as it was made."""
 
     subject: str
-    """What it is: "event", "source", "line"."""
+    """Its kind: "event", "source", "line"."""
     ids: tuple[str, ...]
     """Its id, or its node and its text; then where it belongs."""
     message: str

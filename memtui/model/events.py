@@ -105,7 +105,7 @@ class EventRefused(ValueError):
     """An event is invalid; the message says why."""
 
     due_at: datetime | None = None
-    """When it is valid, if it is too far in the future now."""
+    """The time from which it is valid, if it is too far in the future now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ class Event:
 
     @property
     def call_end(self) -> CallEnd:
-        """How a tool call ended."""
+        """Return the end of a tool call."""
         try:
             return CallEnd(self.metadata.get("call_end", CallEnd.UNKNOWN))
         except ValueError:  # It was imported.
@@ -179,7 +179,7 @@ class Event:
 
     @property
     def ending(self) -> str:
-        """How a tool call ended, in words; "" if it succeeded or that is not known."""
+        """Return the end of a tool call in words; "" for success or an unknown end."""
         if self.is_unfinished:
             return "not finished"
         if self.call_end is CallEnd.BACKGROUND:

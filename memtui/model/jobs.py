@@ -48,7 +48,7 @@ ROLLUP_JOBS = (Job.DAY, Job.WEEK, Job.MONTH, Job.YEAR)
 
 
 class RunReason(StrEnum):
-    """Why a job runs."""
+    """The reason for a run of a job."""
 
     SCHEDULE = "schedule"
     """Its scheduled time has come, or passed while it could not run."""
@@ -301,7 +301,7 @@ class ModelHealth:
 
     @property
     def advice(self) -> str:
-        """What to do if the model cannot be used; "" if there is nothing to do."""
+        """Return how to make the model usable; "" if there is nothing to do."""
         return self.remedy or _ADVICE.get(self.condition, "")
 
     @property

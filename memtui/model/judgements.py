@@ -21,7 +21,7 @@ class Ruling(StrEnum):
     ADDED = "added"
     """A person wrote it."""
     DONE = "done"
-    """What it says was left open is done, or not to be done any more."""
+    """A thing that was left open is done, or not to be done any more."""
     UNDONE = "undone"
     """The last judgement about it does not count."""
     OPINION = "opinion"

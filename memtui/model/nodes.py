@@ -42,7 +42,7 @@ class BulletKind(StrEnum):
     PROJECT = "project"
     """The work on a project, in a week or a longer period."""
     MORE = "more"
-    """How many lines did not fit."""
+    """The number of lines that did not fit."""
     TITLE = "title"
     """A model's title of a session or of a piece of work; only withheld ones are
     bullets."""
@@ -199,7 +199,7 @@ class Bullet:
     project: str = ""
     session_id: str = ""
     judgement: Judgement | None = None
-    """What was said of it last."""
+    """The last judgement about it."""
 
     @property
     def claim_text(self) -> str:
@@ -314,7 +314,7 @@ class TocNode:
     generation: GenerationStats = NO_STATS
     """Measurements, if a model wrote it."""
     rejection: str = ""
-    """Why a version by a model is not shown; else ""."""
+    """The reason for which a version by a model is not shown; else ""."""
     is_pinned: bool = False
     all_segments: int = 0
     """The segments of the whole node, if it is narrowed to a scope; else 0."""
@@ -417,7 +417,7 @@ class TocVersion:
     bullets: int
     withheld: int
     rejection: str
-    """Why a version by a model is not shown; else ""."""
+    """The reason for which a version by a model is not shown; else ""."""
     is_by_model: bool
     is_shown: bool
     is_pinned: bool

@@ -180,7 +180,7 @@ class Session:
     own_name: str = ""
     """The name that the user gave it; it is the name of its work, too."""
     work: SessionWork = NO_WORK
-    """What it is called and what came of it, once it is summarized."""
+    """Its name, state and outcome, once it is summarized."""
 
     @property
     def full_name(self) -> str:
@@ -197,7 +197,7 @@ class AgentHistory:
     """Their folder, or the file with all of them."""
     sessions: int
     ignored: str = ""
-    """What else is there, of which nothing is kept."""
+    """The other files there, of which nothing is kept."""
 
 
 class SessionOrder(StrEnum):

@@ -89,7 +89,7 @@ def is_command(name: str) -> bool:
 
 
 class CallEnd(StrEnum):
-    """How a call ended."""
+    """The end of a call."""
 
     OK = "ok"
     FAILED = "failed"
@@ -105,7 +105,7 @@ class CallEnd(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a call ended, with the exit status of its command if that is stated."""
+    """The end of a call, with the exit status of its command if that is stated."""
 
     end: CallEnd = CallEnd.UNKNOWN
     exit_status: str = ""
@@ -132,7 +132,7 @@ _STATUSES = {
 _END_BY_STATUS = {
     word: end for end, words in _STATUSES.items() for word in words.split()
 }
-"""What the words mean by which formats say how a call ended."""
+"""The end of a call by the word with which formats state it."""
 
 
 def is_running(status: object) -> bool:

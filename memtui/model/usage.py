@@ -35,7 +35,7 @@ class UsageTotal:
     title: str
     """That of a session."""
     active_ms: int | None
-    """How long the sessions were active; None for a model."""
+    """The time in which the sessions were active; None for a model."""
     cost: float | None
     """In dollars, as stated or by the prices; None if neither is known."""
     without_price: str | None

@@ -102,7 +102,7 @@ class Verdict:
     is_by_model: bool = False
     """True if a model worded the bullet; else it was taken from the source."""
     objection: Objection = Objection.NONE
-    """Why the line of a model is withheld."""
+    """The reason for which a line of a model is withheld."""
 
 
 SUPPORTED = Verdict(Support.SUPPORTED)

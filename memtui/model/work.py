@@ -31,13 +31,13 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class OpenEnd(Line):
-    """What was left to do at the end of a session."""
+    """A thing that was left to do at the end of a session."""
 
     kind: str = ""
     """The facts of a later session that would settle it: ``requests``, ``test_runs`` or
     ``done_tasks``."""
     subject: str = ""
-    """What they are compared by: the prompt, the command of the tests, or the task; ""
+    """The prompt, the command of the tests, or the task, by which they are compared; ""
     if they cannot be."""
 
 

@@ -353,7 +353,7 @@ class ModelWorker:
         self._record: ModelRecord | None = None
         self._paused_until: datetime | None = None
         self._failures = 0
-        """How often the server failed since the last request that it answered."""
+        """The failures of the server since the last request that it answered."""
         self._checked_ms = 0
         self._summarizer_version = ""
         self.model = ModelStatus(is_requested=is_requested)

@@ -1,4 +1,4 @@
-"""Which jobs of the model run, and what came of their runs.
+"""The schedule of the model's jobs, and the results of their runs.
 
 A job runs when a user requests it, when its scheduled time has come, and when work is
 pending: segments at once, roll-ups when all segments are written. A time that passes

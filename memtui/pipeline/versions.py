@@ -92,7 +92,7 @@ class SegmentInput:
     earlier_request: str = ""
     """The user's last message before it, if it has none."""
     judgements: ByText = field(default_factory=dict)
-    """What was said of the lines of its session."""
+    """The judgements about the lines of its session."""
 
     @property
     def name(self) -> str:
@@ -233,7 +233,7 @@ class SessionInput:
     parts: tuple[tuple[SegmentRange, tuple[Event, ...]], ...]
     """The segments with their events, oldest first; of tools only what is counted."""
     facts: Facts
-    """What the whole events show."""
+    """The facts in the whole events."""
 
     @property
     def number(self) -> int:

@@ -60,7 +60,7 @@ class Worker:
         self._idle_waits_s, self._on_exit = idle_waits_s, on_exit
         self._failing: dict[str, str] = {}
         self.done_in_round = 0
-        """How much the steps of the current round did so far."""
+        """The amount of work of the current round so far."""
         self._stop_event = threading.Event()
         self._wake_event = threading.Event()
         self._thread = threading.Thread(target=self._run, name="stages", daemon=True)

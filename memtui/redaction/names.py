@@ -18,7 +18,7 @@ BASIC, SEED = "basic auth", "seed phrase"
 
 
 class Place(Enum):
-    """Where the value of a name is."""
+    """A place where the value of a name is."""
 
     QUOTED = "in quotes"
     LINE = "a line of a settings file or shell"
@@ -132,7 +132,7 @@ _DUMMIES = frozenset((
     "wrongpassword", "userpassword", "adminpassword", "mysecretpassword",
     "secretpassword",
 ))  # fmt: skip
-"""What a password of an example or test is made of: ``testPassword123!``."""
+"""The words of passwords in examples and tests: ``testPassword123!``."""
 
 _DESCRIBING = _DUMMIES | frozenset((
     "a", "an", "and", "any", "at", "be", "by", "for", "from", "goes", "here", "in",
@@ -169,7 +169,7 @@ _PLACEHOLDER = re.compile(
     r"|deadbeef|insecure[-_]key|[-_]value",
     re.IGNORECASE,
 )
-"""What placeholders contain."""
+"""Parts of placeholders."""
 
 _STORES = (
     "env|file|ssm|vault|secret|secretsmanager|keyring|keychain|kms|op|bws|akv|data|var"

@@ -333,7 +333,7 @@ _BEGIN = re.compile(r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----"
 _END = re.compile(r"-----END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----")
 _KEY_LINE = re.compile(r"[A-Za-z0-9+/]{16,}={0,2}")
 _JOINT = r"(?:\s|\\++[nrt]|\d{1,6}[→\t:| ]|[>+|\"',-]){0,40}"
-"""What is between lines: their ends, numbers, quotes, the signs of a diff."""
+"""The text between lines: their ends, numbers, quotes, the signs of a diff."""
 _CUT_BODY = re.compile(
     rf"(?:(?:(?:\r?\n|\\++[nr]){_JOINT}[A-Za-z0-9+/]{{16,}}={{0,2}}"
     rf"|{_JOINT}(?:[A-Za-z0-9+/]{{24,}}={{0,2}}|[A-Za-z0-9+/]{{2,23}}={{1,2}}))"

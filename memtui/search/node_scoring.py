@@ -80,7 +80,7 @@ def node_texts(node: TocNode) -> Iterator[tuple[NodeField, str, tuple[str, ...]]
         yield NodeField.BULLETS, bullet.text, bullet.grip_ids
 
 
-class QueryTerm(NamedTuple):
+class TermForms(NamedTuple):
     """A term of a query; of its forms the best one in a document counts."""
 
     forms: dict[str, float]
@@ -91,7 +91,7 @@ class QueryTerm(NamedTuple):
 
 def query_terms(
     query: Query, complete: Callable[[str], Iterable[str]]
-) -> list[QueryTerm]:
+) -> list[TermForms]:
     """Return the terms of a query with their forms.
 
     A function returns the most frequent terms of the index that begin so.
@@ -100,7 +100,7 @@ def query_terms(
     def completions(start: str) -> dict[str, float]:
         return dict.fromkeys(complete(start), COMPLETED)
 
-    terms: dict[str, QueryTerm] = {}
+    terms: dict[str, TermForms] = {}
     for word in query.words:
         shared = {word.exact: 1.0} if word.exact else {}
         factor = (PARTS if len(word.terms) > 1 else STEMMED) if word.exact else 1.0
@@ -110,7 +110,7 @@ def query_terms(
             own = {term: factor}
             if word.is_prefix and term == word.terms[-1]:
                 own = completions(word.prefix) | own
-            forms = terms.setdefault(term, QueryTerm({}, query.weight(word))).forms
+            forms = terms.setdefault(term, TermForms({}, query.weight(word))).forms
             for form, own_factor in (own | shared).items():
                 forms[form] = max(own_factor, forms.get(form, 0.0))
     return [*terms.values()][:MAX_TERMS]

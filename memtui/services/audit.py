@@ -24,7 +24,7 @@ PAGE_SIZE = 500
 
 @dataclass(frozen=True, slots=True)
 class AuditTotals:
-    """How many claims there are."""
+    """The numbers of claims."""
 
     counts: Sequence[ClaimCount]
 

@@ -31,7 +31,7 @@ class CaptureSource:
     is_undecided: bool = False
     """It is not watched because the user has not been asked yet."""
     ignored: str = ""
-    """What else is in its folders, of which nothing is kept."""
+    """The other files in its folders, of which nothing is kept."""
 
 
 def list_sources(settings: Settings, *, has_store: bool = True) -> list[CaptureSource]:

@@ -1,4 +1,4 @@
-"""How much of conversations stands behind the lines of summaries.
+"""The share of conversations that lines of summaries cite.
 
 When an event is cited is defined in ``store.coverage``. A period has the sums of its
 segments: its own lines only repeat others.

@@ -41,7 +41,7 @@ REINDEX = "memtui reindex"
 
 @dataclass(frozen=True, slots=True)
 class IntegrityReport:
-    """What an audit found."""
+    """The result of an audit."""
 
     totals: AuditTotals
     lines: int
@@ -49,13 +49,13 @@ class IntegrityReport:
     resolved: int
     """Those of them that lead to stored events."""
     waiting: int
-    """What is not indexed yet: nodes, sessions and events."""
+    """The number of nodes, sessions and events that are not indexed yet."""
     damages: Sequence[Damage]
 
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """What is checked, and where its indexes are."""
+    """A check of claims, and of the indexes."""
 
     query: AuditQuery
     paths: Paths

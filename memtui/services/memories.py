@@ -31,7 +31,7 @@ class Memory:
 
     score: float
     quotes: Sequence[Hit]
-    """What matches in its session, the best first."""
+    """The matches in its session, the best first."""
     node: TocNode | None
     surprise: float | None
     ended_at: datetime

@@ -12,7 +12,7 @@ from memtui.model.judgements import Judgement, Ruling
 from memtui.services import audit, conversation
 from memtui.services.audit import ClaimDetails
 from memtui.store import database, judgements
-from memtui.summarize.ollama.record import Record, claim_record
+from memtui.summarize.ollama.record import PromptRecord, claim_record
 from memtui.summarize.ollama.summarizer import Ollama
 
 
@@ -46,7 +46,7 @@ def ask(row: ClaimRow, model: Ollama, now: datetime) -> None:
         judgements.add(opinion, to_ms(now))
 
 
-def _read(row: ClaimRow) -> tuple[ClaimDetails, Record]:
+def _read(row: ClaimRow) -> tuple[ClaimDetails, PromptRecord]:
     claim = audit.find_claim(row)
     cited = claim.bullet.grip_ids or (claim.event_id,)
     sources = [conversation.expand(name) for name in cited]

@@ -71,7 +71,7 @@ class QuarantineContent:
     """Without secrets and control characters; empty where there is nothing to show."""
     is_cut: bool
     note: str
-    """Why there is nothing to show; else empty."""
+    """The reason for which there is nothing to show; else empty."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,7 +79,7 @@ class SessionDetails:
     subagents: tuple[SubagentSummary, ...]
     segments: int
     card: tuple[Bullet, ...]
-    """What was asked, what came of it, and what calls did."""
+    """Its lines: the request, the outcome, and the results of calls."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ names in quotation marks."""
 
 _COMMAND_START = re.compile(r"(?:cd \S+ *(?:&&|;) *)*")
 _COMMAND_END = re.compile(r"\s*(?:[|;]|&&|\d?>).*", re.DOTALL)
-"""What may differ in another run of a command: its folder, and where it writes."""
+"""The end of a command that may differ in another run: the file it writes to."""
 
 _FRAME = re.compile(r"\s*(?:File \"|at |Traceback|\^|~|[-=]{3,})|\s+\S")
 """Lines of a traceback without the error's message."""

@@ -1,4 +1,4 @@
-"""What the replies of models took: tokens, their cost, and the time of the work."""
+"""The usage of models: tokens, their cost, and the time of the work."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta, tzinfo

@@ -55,7 +55,7 @@ not be read."""
 
 
 class EventLocation(NamedTuple):
-    """Where an event is stored; known even if the event cannot be read."""
+    """The place of an event in the store, even of one that cannot be read."""
 
     number: int
     """That of its session."""

@@ -1,4 +1,4 @@
-"""Which prompts, failed calls, commits and messages the lines of summaries cite.
+"""The prompts, failed calls, commits and messages that lines of summaries cite.
 
 An event is cited if it lies in the events of a grip, from the first to the last one, of
 a line that is shown on the page of its segment, or that a person added. A commit, a
@@ -21,7 +21,7 @@ KINDS = ("prompt", "error", "commit", "message")
 """An error is a call that failed; a prompt is a message, too."""
 
 Counts = dict[str, tuple[int, int]]
-"""How many events of each kind are cited, and how many there are."""
+"""The number of cited events of each kind, and of all."""
 
 _CITED = f"""
     WITH own AS MATERIALIZED (

@@ -74,7 +74,7 @@ class _Holder(NamedTuple):
     original: str = ""
     """The id of the stored event, if this is a copy of it."""
     is_by_other_route: bool = False
-    """Whether it is a copy whose text may differ a little: of a hook, for example."""
+    """It is a copy whose text may differ a little: of a hook, for example."""
 
     @property
     def facts(self) -> tuple[object, ...]:

@@ -295,7 +295,8 @@ _ITEMS = {
     BulletKind.TESTS: ("test_runs", ""),
     BulletKind.FAILED: ("failed_commands", "text"),
 }
-"""Where facts of a kind are, and their text; "" if their event tells which it is."""
+"""The list of facts of a kind, and the field of their text; "" if their event tells
+which it is."""
 
 
 def judge_facts(facts: Facts, by_text: ByText) -> Facts:

@@ -1,4 +1,4 @@
-"""What sessions left open, and what later ones finished."""
+"""Things that sessions left open, and that later ones finished."""
 
 import json
 from collections.abc import Collection

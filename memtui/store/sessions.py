@@ -54,7 +54,7 @@ TITLE = (
     "CASE WHEN own_name != '' THEN own_name WHEN work_name != '' THEN work_name"
     f" WHEN title != '' THEN title ELSE '{UNTITLED}' END"
 )
-"""What a session is called, in SQL."""
+"""The name of a session, in SQL."""
 
 _ORDERS = {
     None: ("updated_ms", "DESC"),
@@ -73,7 +73,7 @@ SessionRow = dict[str, Any]
 
 
 class OpenedSession(NamedTuple):
-    """What is known of a session that gets new events."""
+    """The stored facts on a session that gets new events."""
 
     number: int
     routes: str

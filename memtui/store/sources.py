@@ -1,4 +1,4 @@
-"""Where events come from: how far each file has been read, when each source was last
+"""The sources of events: how far each file has been read, when each source was last
 active, the records that were not stored, and the secrets that were removed."""
 
 import json
@@ -48,8 +48,8 @@ class FileCursor:
     titles: Sequence[tuple[str, str, str]] = ()
     """The titles of sessions that are not known yet, with agent and last message."""
     due_ms: int | None = None
-    """When the file is to be read again from its start: the time of a record that was
-    in the future has come then."""
+    """The time to read the file again from its start: that of a record that was in the
+    future has come then."""
 
 
 def read_stamp(file: Path, beside: Iterable[Path] = ()) -> FileStamp:
@@ -233,7 +233,7 @@ IN_QUARANTINE = "hook file in the quarantine"
 
 
 class ProblemKind(StrEnum):
-    """Why records were not stored."""
+    """The reason why records were not stored."""
 
     DAMAGED = "damaged"
     SKIPPED = "skipped"

@@ -356,7 +356,7 @@ _NOT_RUN = re.compile(
     r"|Claude requested permissions"
     r"|[^\n]{0,80}\b(?:rejected|aborted|denied|declined) by (?:the )?user\b)"
 )
-"""What agents write in place of the output of a call that the user or they refused."""
+"""The text in place of the output of a call that the user or the agent refused."""
 
 _STILL_RUNNING = re.compile(
     r"(?:Command running in background with ID:|backgrounded by user with ID:"
@@ -433,7 +433,7 @@ _COMMIT_ANSWER = re.compile(
     r"^\[([^\]\n]+?) (?:\(root-commit\) )?([0-9a-f]{7,40})\] (.+)$", re.MULTILINE
 )
 _EXPANSION = re.compile(r"[$`\\]")
-"""Where the text of a command is not what the program gets."""
+"""Characters by which a program gets another text than the command has."""
 _PARAMETER = re.compile(r"\$\{?[\d@*]")
 _BLANK_LINE = re.compile(r"\n\s*\n")
 _AIDER_COMMIT = re.compile(r"^Commit ([0-9a-f]{7,40}) (.+)$", re.MULTILINE)
@@ -449,7 +449,7 @@ _COMMITTED = re.compile(
     rf"{_STAT.pattern}|^ (?:create|delete|rename|copy|rewrite|mode change) ",
     re.MULTILINE,
 )
-"""What Git prints of a commit after its subject."""
+"""The lines that Git prints after the subject of a commit."""
 _QUIET = re.compile(r"-[a-zA-Z]*q|--quiet")
 _PUSHED = re.compile(
     r"^ (?:[ +] [0-9a-f]+\.{2,3}[0-9a-f]+|\* \[new (?!tag)[a-z]+\]) +\S+ -> (\S+)",
@@ -569,7 +569,7 @@ class _AskedCommit:
     subject: str = ""
     """The first line of the message; "" if the command does not show it."""
     beginnings: tuple[str, ...] = ("",)
-    """What Git may print as the subject, up to where the shell puts something in."""
+    """The possible beginnings of the subject, up to what the shell puts in."""
     is_whole: bool = False
     """Nothing comes after the beginnings."""
     is_repeated: bool = False

@@ -56,7 +56,7 @@ class SimpleCommand:
     outputs: tuple[str, ...] = ()
     """The files that its output is written to."""
     folder: str = ""
-    """Where it runs, by the ``cd`` before it; "" where the command line does."""
+    """The folder it runs in, by the ``cd`` before it; "" if there is none."""
     is_conditional: bool = False
     """It only runs if a condition holds, or if another command fails."""
     is_after_success: bool = False

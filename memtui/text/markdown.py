@@ -16,10 +16,10 @@ TITLE_CHARS = 60
 _INLINE_MARKUP = re.compile(
     r"[\\`*\[\]<>~|]|&(?=[#\w])|(?<!\w)_|_(?!\w)|:(?=//)|(?<=www)\.", re.IGNORECASE
 )
-"""What begins or ends markup within a line, or makes a link of an address."""
+"""Signs that begin or end markup within a line, or make a link of an address."""
 
 _BLOCK_MARKUP = re.compile(r"^(?:(?=[#+=-])|(\d{1,9})(?=[.)]))")
-"""What makes the beginning of a line a heading, an item of a list or a rule."""
+"""Signs that make the beginning of a line a heading, an item of a list or a rule."""
 
 
 def escape(text: str) -> str:

@@ -33,7 +33,7 @@ CODES: dict[type[MemtuiError], tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class ErrorInfo:
-    """Why something could not be done, or not all of it."""
+    """The reason why something could not be done, or not all of it."""
 
     code: str
     message: str

@@ -92,7 +92,7 @@ class Reply:
     next_page: Callable[[int], Item] = lambda _: {}
     """Returns the JSON fields that lead on after this many items: ``next_offset``."""
     more_hint: str = ""
-    """How to get further items where ``next_page`` does not lead there."""
+    """The way to further items where ``next_page`` does not lead there."""
     separator: str = "\n"
     has_headings: bool = False
     """The names of the lists are headings in text."""

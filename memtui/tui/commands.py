@@ -30,7 +30,7 @@ class Command:
     in_footer: bool = False
     in_palette: bool = True
     where: str = ""
-    """Where it works, if not everywhere: "in a session"."""
+    """The screens it works on, if not all: "in a session"."""
     sequence: str = ""
     """Further keys for it, pressed one after the other: "gg"."""
 

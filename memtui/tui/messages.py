@@ -131,7 +131,7 @@ class SessionRequested(Message):
     event_id: str = ""
     subagent: str = ""
     quotes: Mapping[str, SourceMarks] = field(default_factory=dict)
-    """What to mark in events, by their ids."""
+    """The marks in events, by their ids."""
 
 
 @dataclass(eq=False, repr=False)

@@ -15,7 +15,7 @@ from memtui.store.tombstones import TombstoneKind
 from memtui.summarize.ollama import models
 from memtui.summarize.ollama.models import ModelOptions
 from memtui.summarize.ollama.prompts import NO_ANSWER
-from memtui.summarize.ollama.record import Record
+from memtui.summarize.ollama.record import PromptRecord
 from memtui.summarize.ollama.summarizer import Ollama
 from memtui.workspace import Workspace
 from tests import model_versions
@@ -138,7 +138,7 @@ def test_answer_about_a_forgotten_source_is_not_stored(
     full_workspace: Workspace, stub: Stub
 ) -> None:
     class ForgetfulModel(Ollama):
-        def check_claim(self, record: Record) -> tuple[str, str]:
+        def check_claim(self, record: PromptRecord) -> tuple[str, str]:
             answer = super().check_claim(record)
             forget_source(full_workspace, record.lines[0].event_ids[0])
             return answer

@@ -3,7 +3,7 @@ import pytest
 from memtui.model.work import Facts
 from memtui.summarize.ollama import prompts
 from memtui.summarize.ollama.prompts import INITIAL_SCALE
-from memtui.summarize.ollama.record import Record, session_record
+from memtui.summarize.ollama.record import PromptRecord, session_record
 from tests.stub import wire
 from tests.summarize.conftest import make_events
 
@@ -16,17 +16,17 @@ TALKS = {
 }
 
 
-def counted(record: Record) -> int:
+def counted(record: PromptRecord) -> int:
     """Return the length of a prompt for the stub's tokenizer."""
     said = prompts.messages(record)
     return wire.tokens("\n".join(message["content"] for message in said)) + 12
 
 
-def parts_of(record: Record, budget: int) -> list[Record]:
+def parts_of(record: PromptRecord, budget: int) -> list[PromptRecord]:
     return prompts.divide(record, budget, INITIAL_SCALE)
 
 
-def record_of(requests: int, sentence: str = TALKS["english"]) -> Record:
+def record_of(requests: int, sentence: str = TALKS["english"]) -> PromptRecord:
     talk = [("user", sentence * 4), ("assistant", sentence * 9)] * requests
     return session_record(make_events(talk), Facts())
 

@@ -9,7 +9,7 @@ from memtui.model.citations import Expansion, Grip
 from memtui.summarize.ollama.errors import OfflineError, OllamaError, StalledError
 from memtui.summarize.ollama.models import ModelOptions
 from memtui.summarize.ollama.prompts import NO_ANSWER
-from memtui.summarize.ollama.record import SOURCE_CHARS, Record, claim_record
+from memtui.summarize.ollama.record import SOURCE_CHARS, PromptRecord, claim_record
 from tests.stub import faults, personas
 from tests.stub.faults import Fault
 from tests.stub.models import Model
@@ -21,7 +21,7 @@ CLAIM = "The cookie was read before it was set."
 WORDS = "the cookie is read before set"
 
 
-def source(*talk: tuple[str, str], excerpt: str = "") -> Record:
+def source(*talk: tuple[str, str], excerpt: str = "") -> PromptRecord:
     """Return the record of the claim, whose source is the third event."""
     events = make_events(talk or TALK)
     ids = events[2].event_id, events[2].event_id

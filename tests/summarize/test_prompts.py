@@ -23,9 +23,9 @@ from memtui.model.work import (
 )
 from memtui.summarize.ollama import prompts
 from memtui.summarize.ollama.record import (
-    Record,
+    PromptRecord,
     RecordLine,
-    Turn,
+    RecordTurn,
     period_record,
     sanitize,
     session_record,
@@ -35,11 +35,11 @@ from tests.summarize.conftest import TALK, make_events
 LINE = re.compile(r"(\d+|-)\|[\w-]+\| \S.*")
 
 
-def record_of(*talk: tuple[str, str], facts: Facts | None = None) -> Record:
+def record_of(*talk: tuple[str, str], facts: Facts | None = None) -> PromptRecord:
     return session_record(make_events(talk or TALK), facts or Facts())
 
 
-def lines_of(record: Record) -> list[str]:
+def lines_of(record: PromptRecord) -> list[str]:
     """Return the lines between the fences of a prompt."""
     text = prompts.messages(record)[-1]["content"]
     before, _, remainder = text.partition(f"\n{record.fence}\n")
@@ -265,7 +265,9 @@ def test_secrets_that_were_concealed_are_redacted() -> None:
 @given(st.text(max_size=200))
 def test_any_text_stays_within_numbered_lines(text: str) -> None:
     line = RecordLine("user", sanitize(text) or "x")
-    assert all(LINE.fullmatch(row) for row in lines_of(Record((Turn((line,)),))))
+    assert all(
+        LINE.fullmatch(row) for row in lines_of(PromptRecord((RecordTurn((line,)),)))
+    )
 
 
 def test_fence_does_not_occur_in_the_record() -> None:
@@ -301,7 +303,7 @@ def test_an_injected_instruction_stays_a_line_of_the_data() -> None:
     ],
     ids=["session", "week"],
 )
-def test_the_example_and_the_shape_follow_the_schema(record: Record) -> None:
+def test_the_example_and_the_shape_follow_the_schema(record: PromptRecord) -> None:
     schema = prompts.reply_schema(record)
     said = prompts.messages(record)
     example = json.loads(said[2]["content"])

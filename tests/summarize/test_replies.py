@@ -12,9 +12,9 @@ from memtui.model.work import Facts
 from memtui.summarize.ollama import prompts, replies
 from memtui.summarize.ollama.errors import InvalidReplyError
 from memtui.summarize.ollama.record import (
-    Record,
+    PromptRecord,
     RecordLine,
-    Turn,
+    RecordTurn,
     period_record,
     session_record,
 )
@@ -25,10 +25,10 @@ from tests.summarize.conftest import TALK, make_events
 RECORD = session_record(make_events(TALK), Facts())
 PROMPT = Prompt("\n".join(m["content"] for m in prompts.messages(RECORD)))
 
-LINES = Record(
+LINES = PromptRecord(
     (
-        Turn((RecordLine("user", "Import it.", ("e1",)),)),
-        Turn(
+        RecordTurn((RecordLine("user", "Import it.", ("e1",)),)),
+        RecordTurn(
             (
                 RecordLine("agent", "Imported.", ("e2",)),
                 RecordLine("files", "a.py +1 −0, b.py +2 −0", ("e3", "e4")),
@@ -38,7 +38,7 @@ LINES = Record(
 )
 
 
-def read(value: object, record: Record = LINES) -> Summary:
+def read(value: object, record: PromptRecord = LINES) -> Summary:
     text = value if isinstance(value, str) else json.dumps(value)
     return replies.parse_reply(text, record)
 
@@ -127,7 +127,7 @@ def test_long_texts_are_shortened() -> None:
     assert bullet.text == (sentence * 3).strip()
 
 
-def period(*projects: str) -> Record:
+def period(*projects: str) -> PromptRecord:
     works = [
         PeriodWork(
             "codex", f"s{n}", project, SessionWork("Import", None, "Ok", (), "n"), 9

@@ -80,7 +80,7 @@ class InvalidRecord:
     reason: str
     line: int = 0
     due_at: datetime | None = field(default=None, compare=False)
-    """When it is valid, if its time is in the future."""
+    """The time from which it is valid, if that is in the future."""
 
     @classmethod
     def refused(cls, error: EventRefused, line: int = 0) -> "InvalidRecord":
@@ -140,8 +140,8 @@ class Cursor:
     fingerprint: str = ""
     """A hash that shows whether these bytes are still the same."""
     state: Mapping[str, Any] = field(default_factory=dict)
-    """What the reader needs to continue, as JSON values: where it must begin to read
-    again, and ids and facts; no text of the conversation."""
+    """The data with which a reader continues, as JSON values: the place to read again
+    from, and ids and facts; no text of the conversation."""
     needs_reread: bool = False
     """The reader holds back something it will yield soon even if the file stays."""
 
@@ -261,7 +261,7 @@ _TOKEN_FIELDS = {
     "cache_write": "cache_creation_input_tokens write cache_write_input_tokens"
     " cacheWriteTokens",
 }
-"""What agents call the tokens of each of ``usage.KINDS``; several add up."""
+"""Agents' names for the tokens of each of ``usage.KINDS``; several add up."""
 
 _IN_INPUT = (
     *("cached_input_tokens", "cache_write_input_tokens", "cached"),
@@ -413,7 +413,7 @@ class ToolCall:
     summary: str = ""
     tool_input: str = ""
     position: Position | None = None
-    """Where it began; None if that is not known."""
+    """The place where it began; None if that is not known."""
     lines: str = ""
     """The lines that it added to files and removed, as ``count_lines`` writes them."""
     ending: Ending = field(default_factory=Ending)

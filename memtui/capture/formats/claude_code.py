@@ -130,7 +130,7 @@ _BARE_COMMAND = re.compile(r"/[a-z][\w:-]*")
 """A typed command without anything of the user's."""
 
 _PASTED = re.compile(r"\[(?:Pasted text|\.\.\.Truncated text) #(\d+)[^\[\]\n]*\]")
-"""What stands in a typed prompt for a longer text."""
+"""The placeholder of a longer text in a typed prompt."""
 
 PASTED_TEXTS = "paste-cache"
 """The folder beside the history with long pasted texts, named by their digests."""

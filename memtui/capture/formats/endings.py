@@ -1,4 +1,4 @@
-"""Where agents state how a call ended: in fields, or in a fixed place of the result.
+"""Read how a call ended: from fields, or a fixed place of the result.
 
 What a program printed decides nothing: an exit status is read only from where the agent
 writes it, and only of a tool that runs commands. ``tool_calls.decide_ending`` decides
@@ -17,12 +17,12 @@ from memtui.model.tool_calls import (
 )
 
 _ERROR_OF_COMMAND = re.compile(r"\A(?:Error: )?Exit code (-?\d+)$", re.MULTILINE)
-"""How Claude Code's error results of commands begin."""
+"""The beginning of Claude Code's error results of commands."""
 
 _ELEMENTS = r"\A(?:<(?!output|std)(\w+)>[^<\n]*</\1>\s*)*?"
 _BACKGROUND_STATUS = re.compile(rf"{_ELEMENTS}<status>(\w+)</status>")
 _BACKGROUND_EXIT_STATUS = re.compile(rf"{_ELEMENTS}<exit_code>(-?\d+)</exit_code>")
-"""How Claude Code's results of commands in the background begin::
+"""The beginning of Claude Code's results of commands in the background::
 
     <status>failed</status>
 
@@ -64,7 +64,7 @@ _EXIT_STATUS_PLACES = {
         r"\A\s*The command (?:failed|exited|completed) with exit code:? (-?\d+)"
     ),
 }
-"""Where the results of commands have the exit status, by agent."""
+"""The place of the exit status in results of commands, by agent."""
 
 
 def _find_exit_status(
@@ -96,7 +96,7 @@ _REFUSALS = {
         ),
     ),
 }
-"""How the results of any tool begin that the user stopped or did not allow."""
+"""The beginnings of results of any tool that the user stopped or did not allow."""
 
 _STATUS_PLACES = {
     "claude-code": (
@@ -177,7 +177,7 @@ _STATUS_PLACES = {
         ),
     ),
 }
-"""How the results of commands begin or end that did not come to their end."""
+"""The beginnings or ends of results of commands that did not come to their end."""
 
 _EXIT_STATUS_FIELDS = ("exit_code", "exitCode", "exit_status", "exit")
 _FAILURE_FIELDS = ("is_error", "isError")

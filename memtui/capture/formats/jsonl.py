@@ -76,7 +76,7 @@ MAX_JOINED_BYTES = 1024 * 1024
 """The most bytes of a record that is continued on the next lines."""
 
 _MAX_JOININGS = 8
-"""How often such a record is parsed before it is given up."""
+"""The number of times such a record is parsed before it is given up."""
 
 _MAX_TEARS = 100
 """The most damaged parts of a line that records are looked for behind: each takes the

@@ -72,7 +72,7 @@ _SESSION_FIELDS = (
 )
 
 _STORED_FIELDS = ("id", "tokens", "counter", "route", "source_hash", "copies")
-"""What only memtui can know of an event. It is ignored in a line that was changed."""
+"""Facts on an event that only memtui knows, ignored in a line that was changed."""
 
 _FOREIGN_ID = "an id that memtui did not make"
 _WRITTEN_IF_ZERO = frozenset({"tokens", "ordinal"})

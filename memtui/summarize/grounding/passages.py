@@ -130,7 +130,7 @@ class TextIndex:
         texts = [*texts, *(line.text for line in self.fact_lines)]
         self.texts = [text[:TEXT_CHARS] for text in texts]
         self.roles = [*roles, *[None] * (len(texts) - len(roles))]
-        """Who wrote each text; None if unknown."""
+        """The author of each text; None if unknown."""
         self.term_counts: dict[str, dict[int, int]] = defaultdict(dict)
         """For each term the texts that contain it, and how often."""
         self.text_lengths: list[int] = []

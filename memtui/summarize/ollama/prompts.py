@@ -17,7 +17,7 @@ from typing import Any
 
 from memtui.model.calendar import TocLevel
 from memtui.model.nodes import BULLET_CHARS, BULLET_COUNTS
-from memtui.summarize.ollama.record import Record, Turn
+from memtui.summarize.ollama.record import PromptRecord, RecordTurn
 from memtui.text import plain
 from memtui.text.tokens import estimate
 
@@ -185,7 +185,7 @@ _CLAIM_PROMPT = (
 )
 
 
-def messages(record: Record) -> list[dict[str, str]]:
+def messages(record: PromptRecord) -> list[dict[str, str]]:
     """Return the messages of one request."""
     if record.is_claim:
         lead = f"A claim and its source, up to END-{record.fence}."
@@ -218,7 +218,7 @@ def messages(record: Record) -> list[dict[str, str]]:
     ]
 
 
-def _enclose(record: Record, lead: str, task: str) -> str:
+def _enclose(record: PromptRecord, lead: str, task: str) -> str:
     """Return a request with a record as data between its lead and its task."""
     fence = record.fence
     return (
@@ -227,7 +227,7 @@ def _enclose(record: Record, lead: str, task: str) -> str:
     )
 
 
-def _period_task(record: Record) -> str:
+def _period_task(record: PromptRecord) -> str:
     """Return what is asked for; of a day, whose sessions are listed, a headline."""
     task = ""
     if record.level is not TocLevel.DAY:
@@ -247,7 +247,7 @@ _SCRIPT_NAMES = {
     "GREEK": "Greek",
     "DEVANAGARI": "Devanagari",
 }
-"""What the model is told of a script, by the word that the Unicode names of its letters
+"""The name of a script for the model, by the word that the Unicode names of its letters
 begin with; Hiragana and Katakana are counted as KANA."""
 
 _SYLLABIC = frozenset(("CJK", "KANA", "HANGUL"))
@@ -266,7 +266,7 @@ _CODE = re.compile(r"`[^`]*`|(?<![\w./\\=-])[\w./\\=-]*[\d./\\_=][\w./\\=-]*", r
 """Code, paths and options, which are in no language."""
 
 
-def _language(record: Record) -> str:
+def _language(record: PromptRecord) -> str:
     """Return the request to write in the language of a record's messages."""
     spoken = ("user", "agent", "session")
     text = " ".join(line.text for line in record.lines if line.who in spoken)
@@ -303,7 +303,7 @@ def _script(char: str) -> str:
 # The schema
 
 
-def reply_schema(record: Record) -> dict[str, Any]:
+def reply_schema(record: PromptRecord) -> dict[str, Any]:
     """Return the JSON schema of a reply; refs come before the text in each object.
 
     It uses only what every version of Ollama supports: no ``pattern``, ``$ref``,
@@ -372,7 +372,7 @@ def count_tokens(text: str, scale: float) -> int:
     return round(raw * scale)
 
 
-def count_prompt_tokens(record: Record, scale: float) -> int:
+def count_prompt_tokens(record: PromptRecord, scale: float) -> int:
     """Return the estimated length of the prompt with a record."""
     text = "\n".join(message["content"] for message in messages(record))
     return count_tokens(text, scale) + TEMPLATE_TOKENS
@@ -392,7 +392,7 @@ def reply_budget(window_tokens: int, *, can_think: bool) -> int:
     return min(tokens, window_tokens // 3)
 
 
-def divide(record: Record, budget: int, scale: float) -> list[Record]:
+def divide(record: PromptRecord, budget: int, scale: float) -> list[PromptRecord]:
     """Divide a record into parts that each fit a request, of about the same size.
 
     A turn that is too long alone is shortened.
@@ -402,7 +402,7 @@ def divide(record: Record, budget: int, scale: float) -> list[Record]:
     sizes = [_turn_tokens(turn, scale) for turn in turns]
     count = max(1, -(-sum(sizes) // room))
     limit = min(room, round(sum(sizes) / count * PART_TOLERANCE))
-    parts: list[list[Turn]] = []
+    parts: list[list[RecordTurn]] = []
     used = 0
     for turn, size in zip(turns, sizes, strict=True):
         if not parts or used + size > limit:
@@ -413,11 +413,11 @@ def divide(record: Record, budget: int, scale: float) -> list[Record]:
     return [replace(record, turns=tuple(part)) for part in parts]
 
 
-def _turn_tokens(turn: Turn, scale: float) -> int:
-    return count_tokens(Record((turn,)).text, scale) + len(turn.lines)
+def _turn_tokens(turn: RecordTurn, scale: float) -> int:
+    return count_tokens(PromptRecord((turn,)).text, scale) + len(turn.lines)
 
 
-def _shorten_turn(turn: Turn, room: int, scale: float) -> Turn:
+def _shorten_turn(turn: RecordTurn, room: int, scale: float) -> RecordTurn:
     """Shorten all long lines of a turn until it fits; short ones are kept."""
     limit = max((len(line.text) for line in turn.lines), default=0)
     while limit > 20 and _turn_tokens(turn, scale) > room:

@@ -58,7 +58,7 @@ class RecordLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class RecordTurn:
     """Lines that belong together."""
 
     lines: tuple[RecordLine, ...]
@@ -67,10 +67,10 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class PromptRecord:
     """All that is given to a model for one summary, or a part of it."""
 
-    turns: tuple[Turn, ...]
+    turns: tuple[RecordTurn, ...]
     level: TocLevel = TocLevel.SEGMENT
     """The level of the period; ``SEGMENT`` for a session."""
     is_claim: bool = False
@@ -121,7 +121,7 @@ class Record:
 # Sessions
 
 
-def session_record(events: Sequence[Event], facts: Facts) -> Record:
+def session_record(events: Sequence[Event], facts: Facts) -> PromptRecord:
     """Return the record of consecutive events of a session.
 
     Args:
@@ -144,8 +144,8 @@ def session_record(events: Sequence[Event], facts: Facts) -> Record:
             end_ids = (facts.end_event_id,) if facts.end_event_id else ()
             lines.append(RecordLine("end", _ENDINGS[facts.end], end_ids))
         if lines:
-            turns.append(Turn(tuple(lines), len(group)))
-    return Record(tuple(turns))
+            turns.append(RecordTurn(tuple(lines), len(group)))
+    return PromptRecord(tuple(turns))
 
 
 _ENDINGS = {
@@ -154,7 +154,7 @@ _ENDINGS = {
     EndKind.INTERRUPTED: "The user stopped the agent.",
     EndKind.ERROR: "The agent's model failed.",
 }
-"""What is said of a session that does not end with a message of the agent."""
+"""The sentences on a session that does not end with a message of the agent."""
 
 
 def _is_request(event: Event) -> bool:
@@ -312,7 +312,7 @@ def _fact_line(who: str, text: str, fact: _Fact) -> RecordLine:
 # Periods
 
 
-def period_record(level: TocLevel, works: Sequence[PeriodWork]) -> Record:
+def period_record(level: TocLevel, works: Sequence[PeriodWork]) -> PromptRecord:
     """Return the record of a period: its largest sessions, project by project.
 
     Args:
@@ -331,8 +331,8 @@ def period_record(level: TocLevel, works: Sequence[PeriodWork]) -> Record:
         if lines:
             total = RecordLine("project", _total(project, group), is_context=True)
             weight = sum(work.weight for work in group)
-            turns.append(Turn((total, *lines), weight))
-    return Record(tuple(sorted(turns, key=lambda turn: -turn.size)), level)
+            turns.append(RecordTurn((total, *lines), weight))
+    return PromptRecord(tuple(sorted(turns, key=lambda turn: -turn.size)), level)
 
 
 def _session_line(work: PeriodWork) -> RecordLine:
@@ -368,7 +368,7 @@ SOURCE_CHARS = 1000
 """The maximum length of an event of a source."""
 
 
-def claim_record(claim: str, sources: Sequence[Expansion]) -> Record:
+def claim_record(claim: str, sources: Sequence[Expansion]) -> PromptRecord:
     """Return the record of a claim and its sources, with the events around them."""
     around = [("", e) for s in sources for e in (*s.events_before, *s.events_after)]
     cited = [(s.grip.excerpt, e) for s in sources if s.grip for e in s.excerpt_events]
@@ -380,8 +380,8 @@ def claim_record(claim: str, sources: Sequence[Expansion]) -> Record:
         if text := sanitize(event.text[begin : begin + SOURCE_CHARS]):
             who = "agent" if event.role is EventRole.ASSISTANT else event.role.value
             lines[event.event_id] = RecordLine(who, text, (event.event_id,))
-    turn = Turn(tuple(line for _, line in sorted(lines.items())))
-    return Record((turn,), is_claim=True)
+    turn = RecordTurn(tuple(line for _, line in sorted(lines.items())))
+    return PromptRecord((turn,), is_claim=True)
 
 
 # Text

@@ -13,14 +13,14 @@ from memtui.model.events import clean
 from memtui.model.nodes import BULLET_CHARS, BulletKind, DraftBullet, Summary
 from memtui.summarize.ollama import prompts
 from memtui.summarize.ollama.errors import InvalidReplyError
-from memtui.summarize.ollama.record import Record, shorten_to_sentences
+from memtui.summarize.ollama.record import PromptRecord, shorten_to_sentences
 from memtui.text import sentences
 
 READ_CHARS = 40_000
 """The number of characters of a reply that are read."""
 
 
-def parse_reply(text: str, record: Record) -> Summary:
+def parse_reply(text: str, record: PromptRecord) -> Summary:
     """Parse a reply to the prompt with a record.
 
     A thought before the JSON is ignored.
@@ -32,7 +32,7 @@ def parse_reply(text: str, record: Record) -> Summary:
     return _Reader(record).read(_parse(text, record))
 
 
-def _parse(text: str, record: Record) -> dict[str, Any]:
+def _parse(text: str, record: PromptRecord) -> dict[str, Any]:
     answer = _THOUGHT.sub("", text[:READ_CHARS]).strip()
     if not answer:
         raise InvalidReplyError("an empty reply")
@@ -44,7 +44,7 @@ def _parse(text: str, record: Record) -> dict[str, Any]:
     return value
 
 
-def parse_answer(text: str, record: Record) -> tuple[str, str]:
+def parse_answer(text: str, record: PromptRecord) -> tuple[str, str]:
     """Return the answer about a claim, and the words of its source that decide.
 
     Words that the source does not have are left out.
@@ -64,7 +64,7 @@ def parse_answer(text: str, record: Record) -> tuple[str, str]:
 class _Reader:
     """Reads the objects of one reply."""
 
-    def __init__(self, record: Record) -> None:
+    def __init__(self, record: PromptRecord) -> None:
         self._record, self._lines = record, record.lines
         self._fence = record.fence
         self._bullets: dict[tuple[BulletKind, str], DraftBullet] = {}

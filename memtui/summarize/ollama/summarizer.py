@@ -40,7 +40,7 @@ from memtui.summarize.ollama.errors import (
     RequestCancelled,
 )
 from memtui.summarize.ollama.models import Model, ModelOptions
-from memtui.summarize.ollama.record import Record, period_record, session_record
+from memtui.summarize.ollama.record import PromptRecord, period_record, session_record
 
 if TYPE_CHECKING:
     from memtui.summarize.ollama.client import Client, ModelReply
@@ -153,7 +153,7 @@ class SummaryTask:
         self._requests = 0
         self._replies: list[ModelReply] = []
 
-    async def run(self, record: Record) -> Summary:
+    async def run(self, record: PromptRecord) -> Summary:
         """Summarize a record; with another model if one cannot be used.
 
         Raises:
@@ -182,7 +182,7 @@ class SummaryTask:
         """Choose the model."""
         self.discovery = await discover(self._client, self._options, self._excluded)
 
-    async def check(self, record: Record) -> tuple[str, str]:
+    async def check(self, record: PromptRecord) -> tuple[str, str]:
         await self.discover()
         (asked,) = self._divide(record)
         reply = await self._send(asked)
@@ -199,7 +199,7 @@ class SummaryTask:
             if lacks_memory and model.size_bytes >= failed.size_bytes
         }
 
-    async def _summarize(self, record: Record) -> Summary:
+    async def _summarize(self, record: PromptRecord) -> Summary:
         """Summarize a record in parts that fit the window.
 
         If a prompt is too long nevertheless, the estimate grows, and all begins again.
@@ -216,7 +216,7 @@ class SummaryTask:
                 parts = smaller_parts
         return await self._ask_about(parts)
 
-    def _divide(self, record: Record) -> list[Record]:
+    def _divide(self, record: PromptRecord) -> list[PromptRecord]:
         return prompts.divide(record, self.discovery.prompt_tokens, self._scale)
 
     @property
@@ -224,7 +224,7 @@ class SummaryTask:
         digest = self.discovery.model.digest
         return self._scales.get(digest, prompts.INITIAL_SCALE)
 
-    async def _ask_about(self, parts: Sequence[Record]) -> Summary:
+    async def _ask_about(self, parts: Sequence[PromptRecord]) -> Summary:
         """Ask about each part; those without a valid reply are left out.
 
         Raises:
@@ -244,7 +244,7 @@ class SummaryTask:
             raise failure
         return _join(summaries)
 
-    async def _send(self, record: Record) -> "ModelReply":
+    async def _send(self, record: PromptRecord) -> "ModelReply":
         """Send a request, again after errors that may pass."""
         failures = 0
         while True:
@@ -266,7 +266,7 @@ class SummaryTask:
             self._report(ModelPhase.WAITING)
             await self._callbacks.sleep(delay_s)
 
-    def _request(self, record: Record) -> dict[str, Any]:
+    def _request(self, record: PromptRecord) -> dict[str, Any]:
         model = self.discovery.model
         request = {
             "model": model.name,
@@ -418,7 +418,7 @@ class Ollama:
         record = period_record(level, works)
         return self._run(lambda task: task.run(record), attempt)
 
-    def check_claim(self, record: Record) -> tuple[str, str]:
+    def check_claim(self, record: PromptRecord) -> tuple[str, str]:
         """Return whether the source of a claim says it, and in which words."""
         return self._run(lambda task: task.check(record))
 

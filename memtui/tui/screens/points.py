@@ -1,4 +1,4 @@
-"""What sessions left open, or what was decided, as a list that can be judged."""
+"""The list of what sessions left open, or of what was decided, to be judged."""
 
 from collections.abc import Sequence
 from functools import partial

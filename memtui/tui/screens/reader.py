@@ -73,7 +73,7 @@ GONE = "This session has been deleted.\n\nPress esc to go back."
 
 
 class Rendering(NamedTuple):
-    """What turns were rendered for: a conversation, a layout, the expanded events."""
+    """The conversation, the layout and the expanded events of rendered turns."""
 
     about: ConversationInfo
     layout: TurnLayout

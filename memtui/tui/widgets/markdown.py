@@ -24,7 +24,7 @@ FENCE = re.compile(r" *(```+|~~~+)\s*([\w+#.-]*)")
 _HEADING = re.compile(r"#{1,6} +(?=\S)")
 _RULE = re.compile(r" {0,3}([-*_])(?: *\1){2,} *")
 _LEAD = re.compile(r"( *)((?:> ?)*)( *)(?:([-*+] +|\d{1,9}[.)] +)(?=\S))?")
-"""What a line begins with: the signs of quotations, and that of an item of a list."""
+"""The beginning of a line: the signs of quotations, and that of an item of a list."""
 
 _SIGN = re.compile(r"[`*_~\[]")
 _CODE_OR_ADDRESS = re.compile(

@@ -176,7 +176,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def place(self) -> EventPosition | None:
-        """Where the cursor is, or will be as soon as that is loaded."""
+        """Return the position of the cursor, now or as soon as that is loaded."""
         return self.goal or self.cursor
 
     @property

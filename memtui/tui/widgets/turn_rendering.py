@@ -67,7 +67,7 @@ class TurnLayout:
     """True to show the Markdown of messages as it is written."""
     words: str = ""
     quotes: Mapping[str, SourceMarks] = field(default_factory=dict, compare=False)
-    """What is quoted of events, by their ids; not marked while there are words."""
+    """The quotes from events, by their ids; not marked while there are words."""
 
     def marks(self, event: Event) -> SourceMarks:
         return NO_MARKS if self.words else self.quotes.get(event.event_id, NO_MARKS)
