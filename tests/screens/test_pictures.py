@@ -13,6 +13,7 @@ from memtui.model.sessions import AgentHistory
 from memtui.pipeline.progress import ModelStatus, PipelineProgress
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported
+from memtui.tui.screens import search
 from memtui.tui.screens.search import SearchScreen
 from memtui.tui.widgets.status_line import StatusLine
 from memtui.workspace import Workspace
@@ -123,6 +124,8 @@ def test_teleport_results(
             await pilot.pause()
         await settle(pilot)
 
+    # Whether it has been searched by then depends on the machine.
+    monkeypatch.setattr(search, "TOOLS_PAUSE_S", 60)
     monkeypatch.setattr(
         full_workspace.search,
         "find",

@@ -6,6 +6,7 @@ from textual.widgets import Input, OptionList, Static
 
 from memtui.errors import MemtuiError
 from memtui.model.hit import Hit, Hits
+from memtui.services import browse
 from memtui.tui import format
 from memtui.tui.app import MemtuiApp
 from memtui.tui.screens.contents import ContentsScreen
@@ -13,7 +14,8 @@ from memtui.tui.screens.search import SearchScreen
 from memtui.tui.widgets.node_page import BulletList
 from memtui.tui.widgets.panes import Breadcrumbs, DetailPane
 from memtui.tui.widgets.result_list import SearchView, hit_kind, jump_target
-from memtui.tui.widgets.source_pane import SourcePane
+from memtui.tui.widgets.source_pane import SourceExcerpt, SourcePane
+from memtui.tui.widgets.text_block import Stack
 from memtui.tui.widgets.toc_tree import TocTree
 from memtui.workspace import Workspace
 from tests.pilots import AppOf, Settle
@@ -84,6 +86,33 @@ async def test_enter_goes_to_the_node_of_a_hit(app: MemtuiApp, settle: Settle) -
         assert tree.current is not None
         assert tree.current.node_id == jump_target(line).node_id
         assert app.focused is tree
+
+
+async def test_message_is_previewed_with_what_is_around_it(
+    app: MemtuiApp, settle: Settle
+) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        screen = await ask(pilot, settle, "make it sliding", SearchView.MESSAGES)
+        excerpt = screen.query_one("#preview Static", Static).visual
+        assert isinstance(excerpt, SourceExcerpt)
+        (event,) = excerpt.expansion.excerpt_events
+        assert event.event_id == screen.hits.hits[0].event_id
+        assert excerpt.marks[event.event_id].matched
+        assert excerpt.expansion.events_before or excerpt.expansion.events_after
+
+
+async def test_page_of_a_day_is_previewed(app: MemtuiApp, settle: Settle) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        at, hit = first(await ask(pilot, settle, "session"), "day")
+        await pilot.press(*["down"] * at)
+        await settle(pilot)
+        page = app.screen.query_one("#preview Static", Static).visual
+        node = browse.get_node(hit.node_id)
+        assert isinstance(page, Stack) and node is not None and node.bullets
+        text = " ".join(page.lay_out(300).plain.split())
+        assert all(" ".join(line.text.split()) in text for line in node.bullets)
 
 
 async def test_repeated_line_is_one_hit(app: MemtuiApp, settle: Settle) -> None:

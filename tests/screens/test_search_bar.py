@@ -7,6 +7,7 @@ from dataclasses import replace
 from unittest.mock import patch
 
 import pytest
+from textual.content import Content
 from textual.pilot import Pilot
 from textual.widgets import Input, OptionList, Static
 
@@ -14,7 +15,7 @@ from memtui.errors import MemtuiError
 from memtui.model.citations import cite_event
 from memtui.model.events import Event, EventRole
 from memtui.model.filters import FILTER_FIELDS
-from memtui.model.hit import Hits
+from memtui.model.hit import Hit, Hits
 from memtui.services import browse
 from memtui.services.browse import ScopeChoices
 from memtui.store import database, events, sessions
@@ -22,8 +23,10 @@ from memtui.tui.app import MemtuiApp
 from memtui.tui.screens import search
 from memtui.tui.screens.search import TOOLS_PAUSE_S, SearchHistory, SearchScreen
 from memtui.tui.themes import DARK, LIGHT
+from memtui.tui.widgets import preview
 from memtui.tui.widgets.node_page import BulletList
-from memtui.tui.widgets.panes import DetailPane
+from memtui.tui.widgets.panes import DetailPane, PaneTitle
+from memtui.tui.widgets.preview import Preview, Previewed
 from memtui.tui.widgets.result_list import SearchFunction, SearchView, hit_title
 from memtui.tui.widgets.source_pane import SourcePane
 from memtui.tui.widgets.text_block import Stack
@@ -52,6 +55,11 @@ SIZE = (120, 40)
 @pytest.fixture(autouse=True)
 def store_has_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
     """A bar without a workspace is over a memory that holds something."""
+
+    def read_hit(hit: Hit, *_: object) -> Previewed:
+        return Previewed(hit_title(hit), "shop", Content(hit.snippet.text))
+
+    monkeypatch.setattr(preview, "read_hit", read_hit)
     monkeypatch.setattr(
         browse, "list_scopes", lambda: ScopeChoices(agents=(("codex", 1),))
     )
@@ -111,6 +119,61 @@ async def test_tab_searches_the_next_view(
         assert re.search(r"claude +The session timeout", said)
         for finder in finders.values():
             assert isinstance(finder, FakeSearch) and "session timeout" in finder.asked
+
+
+async def test_only_the_newest_selected_hit_is_read_next(
+    settle: Settle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While one is read, the selection moves on twice: the middle one is not read."""
+    go_on, titles = threading.Event(), list[str]()
+
+    def read_slowly(hit: Hit, *_: object) -> Previewed:
+        titles.append(hit_title(hit))
+        go_on.wait(20)
+        return Previewed(hit_title(hit))
+
+    monkeypatch.setattr(preview, "read_hit", read_slowly)
+    async with SearchApp(all=FakeSearch(lambda _: FINDINGS)).run_test(
+        size=SIZE
+    ) as pilot:
+        bar(pilot).query_one(Input).value = "session timeout"
+        while not titles:
+            await pilot.pause()
+        await pilot.press("down", "down")
+        go_on.set()
+        await settle(pilot)
+        first, _, last = map(hit_title, FINDINGS.hits)
+        assert titles == [first, last]
+        title = bar(pilot).query_one("#preview PaneTitle", PaneTitle)
+        assert title.title == last
+
+
+async def test_hits_are_previewed_again_once_there_is_room(settle: Settle) -> None:
+    app = SearchApp(all=FakeSearch(lambda _: FINDINGS))
+    async with app.run_test(size=(119, 40)) as pilot:
+        screen = await ask(pilot, settle, "session timeout")
+        pane = screen.query_one(Preview)
+        assert not pane.region and not pane.query_one(PaneTitle).title
+        await pilot.press("down")
+        await pilot.resize_terminal(120, 40)
+        await settle(pilot)
+        assert pane.region.right == 120
+        assert pane.query_one(PaneTitle).title == hit_title(FINDINGS.hits[1])
+
+
+async def test_unreadable_hit_is_reported_in_its_preview(
+    settle: Settle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> Previewed:
+        raise OSError("the disk is gone")
+
+    monkeypatch.setattr(preview, "read_hit", fail)
+    app = SearchApp(all=FakeSearch(lambda _: FINDINGS))
+    async with app.run_test(size=SIZE) as pilot:
+        screen = await ask(pilot, settle, "session timeout")
+        text = str(screen.query_one("#preview Static", Static).visual)
+        assert "the disk is gone" in text
+        assert text_of(screen, "count") == "3 hits · 6 ms"
 
 
 async def test_tool_output_is_a_second_tier(settle: Settle) -> None:

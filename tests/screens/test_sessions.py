@@ -159,7 +159,7 @@ async def test_wide_screen_previews_the_selected_session(
             assert session is not None
             title = app.screen.query_one("#preview PaneTitle", PaneTitle)
             assert (title.title, title.info) == (session.title, session.project)
-            card = app.screen.query_one("#card", Static).visual
+            card = app.screen.query_one("#preview Static", Static).visual
             assert isinstance(card, Stack)
             bullets = sessions.read_card(session.agent, session.session_id).bullets
             text = " ".join(card.lay_out(300).plain.split())

@@ -31,6 +31,8 @@ from memtui.text.markdown import quotation
 from memtui.tui import format
 from memtui.tui.screens.base import HEIGHTS, LAYOUTS, Dialog
 from memtui.tui.screens.session_actions import SESSION, SessionActions
+from memtui.tui.widgets import preview
+from memtui.tui.widgets.preview import Preview, Previewed
 from memtui.tui.widgets.result_list import (
     ResultList,
     SearchFunction,
@@ -335,7 +337,9 @@ class SearchScreen(SessionActions[JumpTarget], Dialog[JumpTarget]):
                 with Horizontal(id="count-line"):
                     yield Static(id="count")
                     yield Static(id="views")
-            yield ResultList(self._zone)
+            with Horizontal(id="found"):
+                yield ResultList(self._zone)
+                yield Preview()
             yield Static(describe_syntax(), id="how")
             yield Static("", id="note", markup=False)
 
@@ -346,6 +350,16 @@ class SearchScreen(SessionActions[JumpTarget], Dialog[JumpTarget]):
         warm_up = partial(self._finders[self.view], "memtui ")
         self.execute(warm_up, lambda _: None, "warm-up")
         self.execute(browse.list_scopes, self._complete_with, "known")
+
+    def on_resize(self) -> None:
+        self.set_class(self.size.width >= preview.LEAST_WIDTH, "-with-preview")
+
+    @on(OptionList.OptionHighlighted)
+    def show_preview(self) -> None:
+        read: Callable[[], Previewed] = Previewed  # Nothing of the row of a link.
+        if (hit := self._selected) is not None:
+            read = partial(preview.read_hit, hit, self._zone, self._now())
+        self.query_one(Preview).request(read)
 
     def _complete_with(self, parts: ScopeChoices) -> None:
         """Complete known names in filters; say so if the store is empty."""

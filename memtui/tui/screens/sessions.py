@@ -22,7 +22,7 @@ from memtui.model.filters import Scope
 from memtui.model.sessions import Session
 from memtui.services import sessions
 from memtui.services.conversation import ConversationKey
-from memtui.services.sessions import SessionCard, SessionQuery, SessionRange
+from memtui.services.sessions import SessionQuery, SessionRange
 from memtui.text import date_format
 from memtui.tui import commands, format, workers
 from memtui.tui.messages import (
@@ -39,9 +39,10 @@ from memtui.tui.screens.base import (
     describe_failure,
 )
 from memtui.tui.screens.session_actions import ACTIONS, SESSION, SessionActions
-from memtui.tui.widgets.node_page import draw_mark, draw_text
+from memtui.tui.widgets import preview
 from memtui.tui.widgets.panes import PaneTitle
-from memtui.tui.widgets.text_block import Paragraph, Stack, mark_selected
+from memtui.tui.widgets.preview import Preview
+from memtui.tui.widgets.text_block import mark_selected
 
 SESSIONS_PAGE = 200
 ROW_LINES = 2  # A line for a session, and one for its project and outcome.
@@ -74,7 +75,6 @@ LEAST_TITLE = 8
 
 DAY_CELLS = 11
 """The width of "when" without the time."""
-PREVIEW_LEAST_WIDTH = 120  # The narrowest screen that shows the selected session.
 TIME_LEAST_WIDTH = 110
 """The narrowest list that has the time."""
 
@@ -333,9 +333,7 @@ class SessionsScreen(SessionActions[None], BaseScreen[None]):
             with Vertical(id="list-pane"):
                 yield Static(id="columns", markup=False)
                 yield SessionList()
-            with Vertical(id="preview"):
-                yield PaneTitle()
-                yield Static(id="card", markup=False)
+            yield Preview()
         yield Static(id="nothing", markup=False)
 
     def on_mount(self) -> None:
@@ -343,31 +341,18 @@ class SessionsScreen(SessionActions[None], BaseScreen[None]):
         self.reload()
 
     def on_resize(self) -> None:
-        self.set_class(self.size.width >= PREVIEW_LEAST_WIDTH, "-with-preview")
+        self.set_class(self.size.width >= preview.LEAST_WIDTH, "-with-preview")
         self.call_after_refresh(self._show_headings)
-        self.show_preview()
 
     def _show_headings(self) -> None:
         headings = column_headings(self._list.scrollable_content_region.width)
         self.query_one("#columns", Static).update(headings)
 
-    # The preview
-
     @on(SessionHighlighted)
     def show_preview(self) -> None:
-        session = self._list.current
-        if session is not None and self.has_class("-with-preview"):
-            read = partial(sessions.read_card, session.agent, session.session_id)
-            self.load(read, self._show_card, "preview")
-
-    def _show_card(self, card: SessionCard) -> None:
-        if card.session is not None:
-            title = self.query_one("#preview PaneTitle", PaneTitle)
-            title.show(card.session.title, card.session.project)
-            lines = [
-                Paragraph(draw_mark(line), draw_text(line)) for line in card.bullets
-            ]
-            self.query_one("#card", Static).update(Stack(*lines))
+        if (session := self._list.current) is not None:
+            read = partial(preview.read_session, session.agent, session.session_id)
+            self.query_one(Preview).request(read)
 
     # Loading
 

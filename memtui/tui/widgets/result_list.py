@@ -343,8 +343,7 @@ class ResultList(ItemList[Hit], can_focus=False):
             self.highlighted = 0
 
     @on(OptionList.OptionHighlighted)
-    def mark_selected(self, event: OptionList.OptionHighlighted) -> None:
-        event.stop()
+    def mark_selected(self) -> None:
         here, before = self.highlighted, self._selected
         if here is None or here == before:
             return

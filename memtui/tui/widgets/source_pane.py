@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical
+from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
@@ -95,6 +95,16 @@ class JumpTarget:
         start = max(text.rfind("\n", 0, first) + 1, first - EXCERPT_LEAD)
         return text[start:].partition("\n")[0][: 3 * EXCERPT_LEAD]
 
+    @property
+    def source(self) -> SourceRequested:
+        """Its message, or else its grip, with the terms to mark."""
+        return SourceRequested(
+            grip_id="" if self.event_id else self.grip_id,
+            verdict=Verdict(Support.SUPPORTED, matched=self.matched),
+            event_id=self.event_id,
+            excerpt=self.excerpt,
+        )
+
 
 class SourcePane(Vertical, workers.AppNode):
     """Reads a source on a worker thread and shows it."""
@@ -134,11 +144,7 @@ class SourcePane(Vertical, workers.AppNode):
 
     def show_target(self, target: JumpTarget) -> None:
         self.release_target()
-        verdict = Verdict(Support.SUPPORTED, matched=target.matched)
-        event_id, excerpt = target.event_id, target.excerpt
-        self.request(
-            SourceRequested(verdict=verdict, event_id=event_id, excerpt=excerpt)
-        )
+        self.request(target.source)
         self.shown_target = target
 
     def release_target(self) -> bool:
@@ -175,7 +181,7 @@ class SourcePane(Vertical, workers.AppNode):
         if not (request.grip_id or request.event_id):
             self._show_text(_title(request), request.why_none)
             return
-        read = partial(_read, request, self._context_size)
+        read = partial(read_source, request, self._context_size)
         slow = None if self.expansion.excerpt_events else self._show_loading
         self.load(read, partial(self._show, request), "source", slow)
 
@@ -198,7 +204,7 @@ class SourcePane(Vertical, workers.AppNode):
         verdict = request.verdict
         self._excerpt = SourceExcerpt(expansion, self.zone, self.now(), verdict)
         self.query_one("#transcript", Static).update(self._excerpt)
-        self.call_after_refresh(self._scroll_to_evidence)
+        self._scroll_to_evidence()
 
     def _show_loading(self) -> None:
         self._show_text(_title(self._requested), "Reading…")
@@ -216,16 +222,10 @@ class SourcePane(Vertical, workers.AppNode):
         self.query_one(DetailPane).scroll_home(animate=False)
 
     def on_resize(self) -> None:
-        self.call_after_refresh(self._scroll_to_evidence)
+        self._scroll_to_evidence()
 
     def _scroll_to_evidence(self) -> None:
-        static, pane = self.query_one("#transcript", Static), self.query_one(DetailPane)
-        if isinstance(static.visual, SourceExcerpt) and static.content_size.width:
-            head, line = static.visual.evidence_lines(static.content_size.width)
-            top = line - pane.size.height // 3
-            if line - head < pane.size.height * MAX_HEAD_SHARE:
-                top = min(top, head)
-            pane.scroll_to(y=top, animate=False)
+        self.call_after_refresh(scroll_to_evidence, self.query_one(DetailPane))
 
     # Opening and copying
 
@@ -256,7 +256,8 @@ class SourcePane(Vertical, workers.AppNode):
         return quotation(grip.excerpt, session, grip.timestamp, source_id, self.zone)
 
 
-def _read(request: SourceRequested, size: int) -> Expansion:
+def read_source(request: SourceRequested, size: int = CONTEXT_EVENTS) -> Expansion:
+    """Return a message or grip with at most `size` events before and after it."""
     from memtui.services import conversation  # not needed at the start
 
     if request.event_id:
@@ -417,6 +418,17 @@ class SourceExcerpt(TextBlock):
         style = "bold" if is_evidence else "$context"
         lines = beside(time, format.speaker(event), text, width, style)
         return [_bar_of(line, bar) + line for line in lines]
+
+
+def scroll_to_evidence(pane: VerticalScroll) -> None:
+    """Scroll the excerpt in a pane, if it has one, to what is quoted."""
+    static = pane.query_one(Static)
+    if isinstance(static.visual, SourceExcerpt) and static.content_size.width:
+        head, line = static.visual.evidence_lines(static.content_size.width)
+        top = line - pane.size.height // 3
+        if line - head < pane.size.height * MAX_HEAD_SHARE:
+            top = min(top, head)
+        pane.scroll_to(y=top, animate=False)
 
 
 def _bar_of(line: Content, bar: Content) -> Content:
