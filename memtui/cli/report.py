@@ -47,5 +47,7 @@ def _write_report(args: Namespace, workspace: Workspace) -> str:
         raise UsageError(" ".join(unknown_names))
     words, zone = " ".join(args.words), workspace.zone
     node_id = report.find_period(words, workspace.now().astimezone(zone), zone)
-    as_html = (args.format or str(args.output)).endswith("html")
+    as_html = args.format == "html"
+    if not args.format and args.output:
+        as_html = report.is_html(args.output)
     return report.make_report(node_id, zone, scope, as_html=as_html)

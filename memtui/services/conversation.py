@@ -3,7 +3,7 @@
 Only the positions of its events are read at once, which takes about 1 µs for each.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -226,6 +226,40 @@ def expand_event(
             return Expansion()
         grip = Grip("", excerpt, event_id, event_id, from_ms(location.at_ms), "search")
         return _surround(grip, before, after)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The message that a grip or an event leads to."""
+
+    session: Session
+    event: Event
+    at: datetime
+    excerpt: str
+    """The quoted part of it; "" for an event."""
+
+
+def read_sources(names: Collection[str]) -> dict[str, Source]:
+    """Return the sources of grips and events, by their whole ids.
+
+    Those that are not stored any more, or cannot be read, are left out.
+    """
+    with database.connection():
+        grips = versions.get_grips(names)
+        cited = {n: grips[n].event_id_start if n in grips else n for n in names}
+        locations = conversations.locate(cited.values())
+        by_id = events.get(cited.values())
+        by_number = sessions.get_many({at.number for at in locations.values()})
+    return {
+        name: Source(
+            by_number[locations[event_id].number],
+            by_id[event_id],
+            grips[name].timestamp if name in grips else by_id[event_id].timestamp,
+            grips[name].excerpt if name in grips else "",
+        )
+        for name, event_id in cited.items()
+        if event_id in locations and event_id in by_id
+    }
 
 
 def _cited_grip(citation: str) -> Grip | None:

@@ -1,107 +1,37 @@
-"""Pages and reports as Markdown, and these as HTML.
+"""Pages of sessions and periods, and reports of periods, as sections of documents.
 
-Lines cite their sources by number: "A mutex serialises them [1] [2]". They are listed
-at the end, each with its session, its time, its id and a quote. What is withheld, and
-versions that are not shown, are left out.
+What is withheld, and versions that are not shown, are left out.
 """
 
-import html
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime, tzinfo
-from typing import NamedTuple
+from itertools import chain, islice
+from pathlib import Path
 
 from memtui.errors import UsageError
 from memtui.model import calendar, citations
 from memtui.model.audit import AuditQuery, ClaimGroup
 from memtui.model.calendar import TocLevel
-from memtui.model.citations import Expansion
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import Bullet, BulletKind, DaySession, DraftBullet
 from memtui.model.quantities import plural
 from memtui.model.sessions import PeriodWork
-from memtui.model.verdicts import SUPPORTED, Support
+from memtui.model.verdicts import SUPPORTED
 from memtui.search.query import find_session
 from memtui.services import audit, browse, conversation
 from memtui.services.audit import AuditTotals
+from memtui.services.documents import (
+    QUOTE_CHARS,
+    Section,
+    write_html,
+    write_markdown,
+)
 from memtui.store import database, judgements, nodes, segments, sessions, work
 from memtui.summarize import card, rollup
-from memtui.text import date_format, dates, markdown
+from memtui.text import date_format, dates
 from memtui.text.plain import shorten
-
-QUOTE_CHARS = 200
-"""The most that is quoted of a source."""
-
-
-class Section(NamedTuple):
-    """A part of a document: a heading, a paragraph and bullets."""
-
-    heading: str
-    level: int = 1
-    """The level of the heading, from 1."""
-    text: str = ""
-    bullets: Sequence[Bullet] = ()
-
-
-def write(sections: Sequence[Section], zone: tzinfo, footer: str = "") -> str:
-    """Return a document as Markdown, with its sources, which are grips or events."""
-    parts, numbers = list[str](), dict[str, int]()
-    for section in sections:
-        parts.append(markdown.heading(section.heading, section.level))
-        parts.append(markdown.escape(section.text))
-        items = []
-        for bullet in section.bullets:
-            names = bullet.grip_ids
-            marks = [numbers.setdefault(name, len(numbers) + 1) for name in names]
-            items.append(markdown.list_item(describe(bullet), marks))
-        parts.append("\n".join(items))
-    parts.append("## Sources" if numbers else "")
-    with database.connection():
-        for name, number in numbers.items():
-            text = "no longer stored"
-            source = conversation.expand(name, before=0, after=0)
-            if source.grip and source.excerpt_events:
-                quote, at = _quote(source), source.grip.timestamp
-                text = markdown.quotation(quote, source.session, at, name, zone)
-            parts.append(f"[{number}] {markdown.escape(text)}")
-    parts.append(f"---\n\n{markdown.escape(footer)}" if footer else "")
-    return "\n\n".join(filter(None, parts))
-
-
-def _quote(source: Expansion) -> str:
-    """Return the beginning of what a grip quotes, or else of its first event."""
-    excerpt = source.grip.excerpt if source.grip else ""
-    texts = excerpt, *(event.text for event in source.excerpt_events)
-    return shorten(next(filter(None, texts), ""), QUOTE_CHARS)
-
-
-_VERDICTS = {Support.WEAK: " (weak)", Support.UNSUPPORTED: " (no source)"}
-
-
-def describe(bullet: Bullet) -> str:
-    """Return the text of a bullet, with its verdict unless it is supported."""
-    return bullet.text + _VERDICTS.get(bullet.support, "")
-
-
-_HTML = """\
-<!DOCTYPE html>
-<html lang="en">
-<meta charset="utf-8">
-<title>{}</title>
-<style>body {{ font: 16px/1.5 sans-serif; max-width: 46rem; margin: auto }}</style>
-{}</html>
-"""
-
-
-def to_html(title: str, text: str) -> str:
-    """Return Markdown as a page of HTML, without scripts, links and images."""
-    from markdown_it import MarkdownIt  # rarely needed
-
-    parser = MarkdownIt("commonmark", {"html": False})
-    parser.disable(["link", "image", "autolink", "reference"])
-    return _HTML.format(html.escape(title), parser.render(text))
-
 
 # Pages
 
@@ -112,12 +42,13 @@ def read_page(name: str, zone: tzinfo, scope: Scope = ALL) -> Section:
     Raises:
         MemtuiError: There is no such session or node, or it is not summarized yet.
     """
-    if name.startswith("toc:"):
-        page = browse.get_node(name, scope)
-    else:
-        key = conversation.ConversationKey(*find_session(name))
-        session = conversation.get_info(key).session
-        page = browse.get_day_session_node(DaySession("", session, ()))
+    with database.connection():
+        if name.startswith("toc:"):
+            page = browse.get_node(name, scope)
+        else:
+            session = sessions.get(*find_session(name))
+            row = DaySession("", session, ()) if session else None
+            page = browse.get_day_session_node(row) if row else None
     if page is None:
         raise UsageError(f"there is no summary of {name} yet")
     about = page.headline
@@ -129,27 +60,44 @@ def read_page(name: str, zone: tzinfo, scope: Scope = ALL) -> Section:
     return Section(page.title, text=about, bullets=bullets)
 
 
-def read_pages(name: str, zone: tzinfo, scope: Scope = ALL) -> Iterator[Section]:
-    """Yield the page of a session or a segment; of a source that of its session, with
-    the source first; of a period those of its sessions, the latest first.
+def read_pages(
+    names: Iterable[str], zone: tzinfo, scope: Scope, most: int
+) -> list[Section]:
+    """Return the first pages of sessions, segments, sources and periods.
+
+    The page of a source is that of its session, with the source first; a period has
+    those of its sessions, the latest first.
 
     Raises:
-        MemtuiError: As by ``read_page``, or there is no such source.
+        MemtuiError: As by ``read_page``, or there is no such source or period.
     """
+    with database.connection():
+        pages = (_list_pages(name, zone, scope) for name in dict.fromkeys(names))
+        return list(islice(chain.from_iterable(pages), most))
+
+
+def _list_pages(name: str, zone: tzinfo, scope: Scope) -> Iterator[Section]:
     if name.startswith(("grip:", "evt:")):
         source = conversation.expand(name, before=0, after=0)
-        if source.session is None or source.grip is None:
+        if source.session is None or source.grip is None or not source.excerpt_events:
             raise UsageError(f"there is no source {name!r}")
         page = read_page(source.session.full_name, zone)
         source_id = source.grip.grip_id or source.grip.event_id_start
-        bullet = Bullet(f"chosen: {_quote(source)}", (source_id,), SUPPORTED)
+        quote = shorten(
+            source.grip.excerpt or source.excerpt_events[0].text, QUOTE_CHARS
+        )
+        bullet = Bullet(f"chosen: {quote}", (source_id,), SUPPORTED)
         yield page._replace(bullets=[bullet, *page.bullets])
     elif not name.startswith("toc:") or name.startswith(citations.SEGMENT_PREFIX):
         yield read_page(name, zone)
     else:
-        read_page(name, zone, scope)
-        with database.connection():
+        try:
             works = work.list_period_works(calendar.day_range(name), scope)
+        except ValueError:
+            raise UsageError(f"there is no period {name!r}") from None
+        if not works:
+            of = f" in {scope}" if scope.is_narrow else ""
+            raise UsageError(f"there is no summary of {name}{of}")
         for row in reversed(works):
             yield read_page(f"{row.agent}:{row.session_id}", zone)
 
@@ -157,7 +105,7 @@ def read_pages(name: str, zone: tzinfo, scope: Scope = ALL) -> Iterator[Section]
 # Reports
 
 _HEADINGS = {
-    "Done": (BulletKind.WORK,),
+    "Worked on": (BulletKind.WORK,),
     "Decided": (BulletKind.DECISION,),
     "Committed": (BulletKind.COMMIT, BulletKind.PULL_REQUEST),
     "Left open": (BulletKind.LEFT_OPEN,),
@@ -201,9 +149,9 @@ def make_report(
             listed = [bullet for bullet in bullets[project] if bullet.kind in kinds]
             sections += [Section(heading, 3, bullets=listed)] if listed else []
     totals = audit.count_claims(audit.narrow(AuditQuery(scope), node_id, zone))
-    footer = describe_totals(len(works), totals) if works else ""
-    text = write(sections, zone, footer)
-    return to_html(title, text) if as_html else text
+    footer = _describe_totals(len(works), totals) if works else ""
+    write = write_html if as_html else write_markdown
+    return write(sections, zone, footer)
 
 
 def _list_bullets(row: PeriodWork) -> Iterator[Bullet]:
@@ -230,11 +178,16 @@ def _list_bullets(row: PeriodWork) -> Iterator[Bullet]:
                 yield bullet
 
 
-def describe_totals(sessions: int, totals: AuditTotals) -> str:
+def _describe_totals(sessions: int, totals: AuditTotals) -> str:
     """Return the totals at the end of a report: those of ``memtui audit``."""
     groups = totals.sum_by("group")
     return (
-        f"{plural(sessions, 'session')} · {plural(totals.total, 'claim')}:"
+        f"{plural(sessions, 'session')} · {plural(totals.total, 'claim')} in summaries:"
         f" {totals.supported:,} ✓ supported, {groups[ClaimGroup.WEAK]:,} weak,"
         f" {groups[ClaimGroup.WITHHELD]:,} withheld · {totals.judged:,} judged"
     )
+
+
+def is_html(file: Path) -> bool:
+    """Return whether the name of a file is that of a page of HTML."""
+    return file.suffix.lower() in (".html", ".htm")

@@ -22,10 +22,15 @@ _BLOCK_MARKUP = re.compile(r"^(?:(?=[#+=-])|(\d{1,9})(?=[.)]))")
 """Signs that make the beginning of a line a heading, an item of a list or a rule."""
 
 
+def to_line(text: str) -> str:
+    """Return a text in one line, without control characters."""
+    return " ".join(remove_tag_characters(clean(text)).split())
+
+
 def escape(text: str) -> str:
     """Return a text in one line, in which nothing is markup."""
-    line = " ".join(remove_tag_characters(clean(text)).split())
-    return _BLOCK_MARKUP.sub(r"\1\\", _INLINE_MARKUP.sub(r"\\\g<0>", line))
+    line = _INLINE_MARKUP.sub(r"\\\g<0>", to_line(text))
+    return _BLOCK_MARKUP.sub(r"\1\\", line)
 
 
 def heading(text: str, level: int) -> str:

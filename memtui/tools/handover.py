@@ -1,14 +1,14 @@
 """Context packs: pages as Markdown within a budget of tokens, for another agent."""
 
-from collections.abc import Sequence
-from itertools import chain, islice
+from collections.abc import Mapping, Sequence
 from textwrap import indent
 from typing import TYPE_CHECKING
 
 from memtui.model import citations
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import Bullet
-from memtui.services import conversation, report
+from memtui.services import conversation, documents, report
+from memtui.services.conversation import Source
 from memtui.text import markdown
 from memtui.text.plain import shorten
 from memtui.tools import replies
@@ -25,6 +25,8 @@ PAGE_TOKENS = 100
 
 QUOTE_CHARS = 1_200
 """The most that is quoted of a message."""
+
+HINT = "\nThe ids are those of messages: memtui expand ID prints more of them."
 
 
 def make_pack(
@@ -45,18 +47,19 @@ def make_pack(
     Raises:
         MemtuiError: There is no such id.
     """
-    pages = chain.from_iterable(
-        report.read_pages(name, workspace.zone, scope) for name in dict.fromkeys(names)
-    )
-    items, places = list[Item](), list[int]()
-    for page in islice(pages, budget // PAGE_TOKENS + 1):
+    most = budget // PAGE_TOKENS + 1
+    pages = report.read_pages(names, workspace.zone, scope, most)
+    cited = (name for page in pages for line in page.bullets for name in line.grip_ids)
+    sources = conversation.read_sources(set(cited))
+    items, places, quoted = list[Item](), list[int](), set[str]()
+    for page in pages:
         items.append({"heading": page.heading, "text": page.text})
-        items += map(_describe, page.bullets)
+        items += (_describe(bullet, sources, quoted) for bullet in page.bullets)
         places += range(1 + len(page.bullets))
     reply = Reply(
         {"lines": items},
         _write_item,
-        head_lines=["# Context pack"],
+        head_lines=["# Context pack", HINT],
         # The first lines of each page come before the others of any.
         order=sorted(range(len(items)), key=lambda number: places[number]),
         details="quotes",
@@ -65,18 +68,22 @@ def make_pack(
     return replies.fit_text(reply, budget, workspace.counter)
 
 
-def _describe(bullet: Bullet) -> Item:
-    quotes = []
-    for name in bullet.grip_ids:
-        source = conversation.expand(name, before=0, after=0)
-        for event in source.excerpt_events[:1]:
-            text, excerpt = event.text, source.grip.excerpt if source.grip else ""
-            start = text.find(excerpt) if len(text) > QUOTE_CHARS else 0
-            quote = shorten(text[max(start, 0) :].strip(), QUOTE_CHARS)
-            # A line that is the whole message needs no quote.
-            quotes += [{"quote": quote}] if quote not in bullet.text else []
-    ids = list(map(citations.cite, bullet.grip_ids))
-    return {"text": report.describe(bullet), "ids": ids, "quotes": quotes}
+def _describe(bullet: Bullet, sources: Mapping[str, Source], quoted: set[str]) -> Item:
+    """Describe a bullet, and quote those of its messages that were not quoted yet."""
+    quotes, text = [], documents.describe(bullet)
+    for source in filter(None, map(sources.get, bullet.grip_ids)):
+        message = source.event.text
+        start = message.find(source.excerpt) if len(message) > QUOTE_CHARS else 0
+        quote = shorten(message[max(start, 0) :].strip(), QUOTE_CHARS)
+        # A line that is the whole message needs no quote.
+        if markdown.to_line(quote) not in text and quote not in quoted:
+            quotes.append({"quote": quote})
+            quoted.add(quote)
+    return {
+        "text": text,
+        "ids": list(map(citations.cite, bullet.grip_ids)),
+        "quotes": quotes,
+    }
 
 
 def _write_item(item: Item) -> str:

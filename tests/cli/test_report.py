@@ -18,7 +18,9 @@ def test_report_is_printed_or_written(home: Path, tmp_path: Path) -> None:
     words = ("report", "2024", "--project", "SHOP")
     printed = run_memtui(home, *words).stdout
     assert printed.startswith("# 2024 · shop") and "## shop" in printed
-    for file, beginning in (("r.md", "# 2024"), ("r.html", "<!DOCTYPE html>")):
+    html_start = "<!DOCTYPE html>"
+    files = {"r.md": "# 2024", "r.html": html_start, "R.HTM": html_start}
+    for file, beginning in files.items():
         run_memtui(home, *words, "--output", str(tmp_path / file))
         assert (tmp_path / file).read_text("utf-8").startswith(beginning)
         assert (tmp_path / file).stat().st_mode & 0o077 == 0

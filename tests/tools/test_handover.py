@@ -1,5 +1,6 @@
 """A context pack has what was chosen, with its sources, within a budget of tokens."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from memtui.errors import MemtuiError
 from memtui.model.events import EventRole
 from memtui.model.filters import Scope
 from memtui.services import browse, resume, sessions
+from memtui.store import database
 from memtui.text import fencing
 from memtui.tools import handover, replies
 from memtui.workspace import Workspace
@@ -27,6 +29,38 @@ def test_pack_of_a_session_has_its_card_with_the_messages(
         assert f"\n- {bullet.labelled} [grip:" in text
     assert "\n      Bash: cargo test token_refresh\n      error[E0277]: " in text
     assert text.count("How do we refresh a JWT without forcing a logout?") == 1
+
+
+def test_each_message_is_quoted_once_in_a_pack(workspace: Workspace) -> None:
+    output = "Bash: pytest\n3 passed, 2 failed"
+    call = replace(
+        make_message(output, 10, role=EventRole.TOOL),
+        metadata={"tool_name": "Bash", "tool_input": '{"command": "pytest"}'},
+    )
+    request = "Make the tests\nof the quokkas pass."
+    store_messages(
+        make_message(request, 0),
+        call,
+        make_message("Two tests fail.", 20, role=EventRole.ASSISTANT),
+    )
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    text = handover.make_pack(workspace, ["s1"]).text
+    assert "- left open: " in text and "- tests: " in text
+    assert text.count("\n      Bash: pytest\n") == 1
+    # A line that is the whole message, but for its line breaks, needs no quote.
+    assert text.count("quokkas pass") == 2  # in the heading and as the request
+
+
+def test_pack_reads_the_store_at_once(
+    full_workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[None] = []
+    connect = database.db.connect
+    monkeypatch.setattr(
+        database.db, "connect", lambda: (opened.append(None), connect())
+    )
+    handover.make_pack(full_workspace, ["toc:year:2024", "shop-1"])
+    assert len(opened) <= 3
 
 
 def test_pack_of_a_source_begins_with_it(full_workspace: Workspace) -> None:
@@ -49,10 +83,12 @@ def test_each_kind_of_row_can_be_handed_over(full_workspace: Workspace) -> None:
     for name in ("shop-1", segment_id, f"evt:{event_id}", "toc:day:2024-01-15"):
         text = handover.make_pack(full_workspace, [name]).text
         assert text.count("\n## ") == 1 and "Sessions time out" in text
-    week = ["toc:week:2024-W04"]
-    of_shop = handover.make_pack(full_workspace, week, scope=Scope(project="shop"))
+    week, of_shop = ["toc:week:2024-W04"], Scope(project="shop")
     assert "logsift" in handover.make_pack(full_workspace, week).text
-    assert "logsift" not in of_shop.text
+    with pytest.raises(MemtuiError, match="no summary of toc:week:2024-W04 in shop"):
+        handover.make_pack(full_workspace, week, scope=of_shop)
+    month = handover.make_pack(full_workspace, ["toc:month:2024-01"], scope=of_shop)
+    assert "shop" in month.text and "logsift" not in month.text
 
 
 @pytest.mark.parametrize(

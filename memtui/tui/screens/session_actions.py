@@ -104,11 +104,11 @@ class SessionActions(LoadingScreen[ScreenResultType]):
             self.notify(problem, severity="warning")
 
     def action_copy_page(self) -> None:
-        from memtui.services import report
+        from memtui.services import documents, report
 
         def write(name: str) -> str:
             page = report.read_page(name, self.zone, self.memtui.scope)
-            return report.write([page], self.zone)
+            return documents.write_markdown([page], self.zone)
 
         if name := self.page_id:
             self.load(partial(write, name), self.copy, SESSION)
@@ -165,7 +165,7 @@ class SessionActions(LoadingScreen[ScreenResultType]):
         def make_report(file: Path) -> Iterable[str]:
             from memtui.services import report
 
-            as_html = file.suffix == ".html"
+            as_html = report.is_html(file)
             yield report.make_report(node_id, self.zone, scope, as_html=as_html)
 
         def ask(about: ConversationInfo) -> None:
