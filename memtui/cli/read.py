@@ -221,10 +221,8 @@ def _print_usage(workspace: Workspace, args: Namespace) -> int:
     settings, zone = workspace.settings, workspace.zone
     rows = usage.read(args.by, settings, zone, scope)
     (total,) = usage.read("", settings, zone, scope)
-    lines = [
-        f"{row.name or '(none)':<28} {usage.describe(row)} {row.title}".rstrip()
-        for row in (*rows, replace(total, name="total"))
-    ]
+    table = usage.tabulate([*rows, replace(total, name="total")])
+    lines = table if rows else ["No usage is stored."]
     data = {"by": args.by, "rows": rows, "total": total}
     return output.print_result(args, data, lines)
 

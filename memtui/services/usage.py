@@ -65,12 +65,54 @@ def describe(total: UsageTotal) -> str:
     parts = parts or ["tokens not stated"]
     if total.cost is not None:
         parts.append(f"${total.cost:,.2f}")
-        if total.without_price:
-            parts.append(f"no price of {total.without_price}")
+        parts += filter(None, [_without_price(total)])
     if total.active_ms is not None:
-        active = timedelta(milliseconds=total.active_ms)
-        parts.append(f"{date_format.duration(active)} active")
+        parts.append(f"{_active_time(total.active_ms)} active")
     return ", ".join(parts)
+
+
+_COLUMNS = ("in", "out", "cache read", "cache write", "cost", "active")
+
+NOT_STATED = "–"
+
+
+def tabulate(totals: Sequence[UsageTotal]) -> list[str]:
+    """Return totals as the lines of a table.
+
+    Columns that have no value are left out, except the tokens in and out.
+    """
+    rows = [("", *_COLUMNS, ""), *map(_list_cells, totals)]
+    names, *columns, notes = zip(*rows, strict=True)
+    width = max(map(len, names))
+    lines = [name.ljust(width) for name in names]
+    for column in columns:
+        if any(column[1:]) or column[0] in _COLUMNS[:2]:
+            width = max(map(len, column))
+            cells = [(cell or NOT_STATED).rjust(width) for cell in column]
+            lines = list(map("  ".join, zip(lines, cells, strict=True)))
+    return [f"{line}  {note}".rstrip() for line, note in zip(lines, notes, strict=True)]
+
+
+def _list_cells(total: UsageTotal) -> Sequence[str]:
+    counts = ["" if n is None else _short_count(n) for n in total.tokens.values()]
+    return (
+        total.name or "(none)",
+        *counts,
+        "" if total.cost is None else f"${total.cost:,.2f}",
+        "" if total.active_ms is None else _active_time(total.active_ms),
+        " · ".join(filter(None, (_without_price(total), total.title))),
+    )
+
+
+def _without_price(total: UsageTotal) -> str:
+    """Name the models whose cost is missing in a sum; "" if there is none."""
+    if total.cost is None or not total.without_price:
+        return ""
+    return f"no price of {total.without_price.replace(',', ', ')}"
+
+
+def _active_time(ms: int) -> str:
+    return date_format.duration(timedelta(milliseconds=ms))
 
 
 def _short_count(count: int) -> str:

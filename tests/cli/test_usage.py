@@ -13,7 +13,7 @@ from tests.cli_runner import json_data, run_memtui
 
 MILLION = 1_000_000
 
-WITHOUT_PRICE = "no price of opus,Opus-Mini-1"
+WITHOUT_PRICE = "no price of opus, Opus-Mini-1"
 
 PRICES = "opus 15 75 1.5 18.75, opus-mini 1 2 3 4"
 
@@ -44,17 +44,19 @@ def read_json(home: Path, *words: str) -> Any:
     return json_data(run_memtui(home, *words, "--json").stdout)
 
 
-def rows(home: Path, *words: str) -> dict[str, str]:
-    lines = run_memtui(home, *words).stdout.splitlines()
-    return {line[:28].strip(): line[28:].strip() for line in lines}
+def rows(home: Path, *words: str) -> list[str]:
+    return run_memtui(home, *words).stdout.splitlines()
 
 
 def test_days_are_those_of_the_store(home: Path) -> None:
-    assert rows(home, "usage") == {
-        "2026-03-14": "1.0 M in, 1.0 M out, $0.50, no price of opus, 3m active",
-        "2026-03-15": "1.0 M in, <1m active",
-        "total": f"2.0 M in, 1.0 M out, $0.50, {WITHOUT_PRICE}, 3m active",
-    }
+    assert rows(home, "usage") == [
+        "               in    out  cache read  cache write   cost  active",
+        "2026-03-14  1.0 M  1.0 M           0            0  $0.50      3m"
+        "  no price of opus",
+        "2026-03-15  1.0 M      0           0            0      –     <1m",
+        "total       2.0 M  1.0 M           0            0  $0.50      3m"
+        f"  {WITHOUT_PRICE}",
+    ]
 
 
 def test_price_with_the_longest_name_counts(home: Path) -> None:
@@ -67,11 +69,18 @@ def test_price_with_the_longest_name_counts(home: Path) -> None:
 
 
 def test_project_without_usage_says_so(home: Path) -> None:
-    assert rows(home, "usage", "--by", "project") == {
-        "shop": f"2.0 M in, 1.0 M out, $0.50, {WITHOUT_PRICE}, 3m active",
-        "site": "tokens not stated, <1m active",
-        "total": f"2.0 M in, 1.0 M out, $0.50, {WITHOUT_PRICE}, 3m active",
-    }
+    assert rows(home, "usage", "--by", "project")[1:3] == [
+        f"shop   2.0 M  1.0 M           0            0  $0.50      3m  {WITHOUT_PRICE}",
+        "site       –      –           –            –      –     <1m",
+    ]
+
+
+def test_columns_without_any_value_are_left_out(home: Path) -> None:
+    assert rows(home, "usage", "--by", "session", "--project", "site") == [
+        "                in  out  active",
+        "claude-code:s2   –    –     <1m  Prompt at 0 in s2",
+        "total            –    –     <1m",
+    ]
 
 
 def test_usage_can_be_narrowed_to_a_project(home: Path) -> None:
@@ -93,6 +102,7 @@ def test_empty_store_has_no_usage(tmp_path: Path) -> None:
     data = read_json(tmp_path / "new", "usage")
     assert data["rows"] == []
     assert data["total"]["tokens"] == dict.fromkeys(data["total"]["tokens"])
+    assert rows(tmp_path / "new", "usage") == ["No usage is stored."]
 
 
 @pytest.mark.parametrize("text", ["opus 15 75", "opus a b c d", "opus -1 2 3 4", ""])
@@ -103,8 +113,7 @@ def test_invalid_price_is_refused(text: str) -> None:
 
 def test_models_without_a_price_are_named_beside_the_cost(home: Path) -> None:
     lines = rows(home, "--set", "prices.models=opus-mini 1 2 3 4", "usage")
-    cost = "$1.50, no price of opus, 3m active"
-    assert lines["total"] == f"2.0 M in, 1.0 M out, {cost}"
+    assert "$1.50" in lines[-1] and lines[-1].endswith("  no price of opus")
 
 
 def test_no_price_is_built_in() -> None:

@@ -95,7 +95,7 @@ class DateScreen(Dialog[str]):
 
 CONVERSATION = "The whole conversation is written to this file, as Markdown."
 REPORT = "A report is written to this file, as Markdown, or as HTML if named .html."
-PACK = "A context pack, for the clipboard, a file{}."
+PACK = "A context pack. ↓ chooses where it goes: the clipboard, a file{}."
 
 
 class FileCheck(NamedTuple):

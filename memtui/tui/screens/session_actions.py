@@ -141,7 +141,7 @@ class SessionActions(LoadingScreen[ScreenResultType]):
                     self._write(lambda _: [make()], place)
 
             file, places = _working_folder() / PACK_FILE, (CLIPBOARD, *programs)
-            start = f", or a new session of {', '.join(programs)}" if programs else ""
+            start = f", a new session of {' or '.join(programs)}" if programs else ""
             self.memtui.ask(ExportScreen(file, PACK.format(start), places), give)
 
         if name:
