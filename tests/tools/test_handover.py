@@ -54,11 +54,13 @@ def test_each_message_is_quoted_once_in_a_pack(workspace: Workspace) -> None:
 def test_pack_reads_the_store_at_once(
     full_workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    opened: list[None] = []
-    connect = database.db.connect
-    monkeypatch.setattr(
-        database.db, "connect", lambda: (opened.append(None), connect())
-    )
+    opened, connect = list[object](), database.db.connect
+
+    def open_once_more() -> object:
+        opened.append(connect())
+        return opened[-1]
+
+    monkeypatch.setattr(database.db, "connect", open_once_more)
     handover.make_pack(full_workspace, ["toc:year:2024", "shop-1"])
     assert len(opened) <= 3
 
