@@ -6,8 +6,12 @@ from pathlib import Path
 import pytest
 
 from memtui.capture import formats
-from memtui.capture.formats import hooks
-from memtui.capture.formats.endings import read_ending
+from memtui.capture.formats import antigravity, copilot, gemini, hooks
+from memtui.capture.formats.endings import (
+    EXIT_STATUS_FIELDS,
+    read_ending,
+    read_fields,
+)
 from memtui.model.events import Event
 from memtui.model.tool_calls import CallEnd
 from memtui.store import database, sources
@@ -250,6 +254,25 @@ def test_output_of_a_command_in_the_background_ends_as_its_status_says(
             "half\n\n<shell_metadata>\nUser aborted the command\n</shell_metadata>",
             CallEnd.CANCELLED,
         ),
+        ("opencode", "lint\nCommand exited with code 3.", CallEnd.FAILED),
+        ("opencode", "half\nCommand exited with code unknown.", CallEnd.FAILED),
+        ("opencode", "half\nCommand timed out before completion.", CallEnd.FAILED),
+        (
+            "opencode",
+            "half\nCommand stopped by user. Do not restart it.",
+            CallEnd.FAILED,
+        ),
+        (
+            "copilot-cli",
+            "lint\n<command with shellId: build exited with exit code 3>",
+            CallEnd.FAILED,
+        ),
+        (
+            "gemini-cli",
+            "Output: lint\n... [9 characters omitted] ...\nlint\nExit Code: 3\n"
+            "Process Group PGID: 77\n</untrusted_context>",
+            CallEnd.FAILED,
+        ),
     ],
 )
 def test_what_an_agent_writes_of_a_command_decides(
@@ -259,6 +282,86 @@ def test_what_an_agent_writes_of_a_command_decides(
     # Printed by the program, it says nothing.
     printed = f"{text}\ndone" if agent != "codex" else f"done\n{text}"
     assert read_ending(agent, "bash", printed, has_failed=False).end is CallEnd.OK
+
+
+def test_lines_may_end_with_carriage_returns() -> None:
+    text = "Wall time: 1 seconds\r\nProcess exited with code 3\r\nOutput:\r\nlint"
+    assert read_ending("codex", "shell", text).exit_status == "3"
+    text = "Exit code 3\r\nlint"
+    ending = read_ending("claude-code", "PowerShell", text, has_failed=True)
+    assert ending.exit_status == "3"
+
+
+@pytest.mark.parametrize(
+    ("metadata", "end"),
+    [
+        ({"exit": 3}, CallEnd.FAILED),
+        ({"exit": 0}, CallEnd.OK),
+        ({"exit": None}, CallEnd.FAILED),
+        ({"signal": "SIGKILL"}, CallEnd.FAILED),
+        ({"timeout": True}, CallEnd.FAILED),
+        ({"status": "running", "shellID": "sh1"}, CallEnd.BACKGROUND),
+        ({"shellID": "sh1"}, CallEnd.BACKGROUND),
+        ({"shellID": "sh1", "exit": 0}, CallEnd.OK),
+    ],
+)
+@pytest.mark.parametrize("name", ["metadata", "structured"])
+def test_fields_beside_a_complete_result_say_how_its_command_ended(
+    name: str, metadata: dict[str, object], end: CallEnd
+) -> None:
+    stated = read_fields({"status": "completed", name: metadata})
+    assert read_ending("opencode", "shell", "lint", **stated).end is end
+
+
+@pytest.mark.parametrize("kind", ["shell_exit", "terminal"])
+def test_exit_status_in_a_part_of_a_result_is_read(kind: str, tmp_path: Path) -> None:
+    *before, complete = endings.copilot(Way.FAILED)
+    part = {"type": kind, "exitCode": 3, "text": "lint"}
+    complete["data"]["result"] = {"content": "lint", "contents": [part]}
+    file = tmp_path / "events.jsonl"
+    file.write_bytes(endings.write_lines(iter([*before, complete])))
+    items = list(copilot.FORMAT.read(file, None, agent="", now=LATER))
+    check([i for i in items if isinstance(i, Event)], Way.FAILED, is_stated=True)
+
+
+@pytest.mark.parametrize("way", [Way.FAILED, Way.KILLED, Way.CANCELLED, Way.BACKGROUND])
+def test_element_around_a_result_is_no_part_of_it(way: Way, tmp_path: Path) -> None:
+    text = endings.gemini_text(way)
+    wrapped = f"<untrusted_context>\n{text}\n</untrusted_context>"
+    *before, reply = endings.gemini(way)
+    response = {"functionResponse": {"response": {"output": wrapped}}}
+    reply["toolCalls"][0]["result"] = [response]
+    file = tmp_path / "session-1.jsonl"
+    file.write_bytes(endings.write_lines(iter([*before, reply])))
+    payload = endings.gemini_hook(way)
+    assert payload
+    payload["tool_response"]["llmContent"] = wrapped
+    raw = json.dumps(payload).encode()
+    for items in (
+        gemini.FORMAT.read(file, None, agent="", now=LATER),
+        hooks.read(raw, received_at=LATER, now=LATER),
+    ):
+        events = [item for item in items if isinstance(item, Event)]
+        check(events, way, is_stated=True)
+        assert not [event for event in events if "untrusted" in event.text]
+
+
+def test_exit_status_in_a_field_of_a_step_is_read(tmp_path: Path) -> None:
+    *before, result = endings.antigravity(Way.OK)
+    result |= {"content": "lint", "exit_code": 3}
+    file = tmp_path / "transcript.jsonl"
+    file.write_bytes(endings.write_lines(iter([*before, result])))
+    items = list(antigravity.FORMAT.read(file, None, agent="", now=LATER))
+    check([i for i in items if isinstance(i, Event)], Way.FAILED, is_stated=True)
+
+
+@pytest.mark.parametrize("name", EXIT_STATUS_FIELDS)
+def test_exit_status_beside_the_result_of_a_hook_is_read(name: str) -> None:
+    payload = endings.opencode_hook(Way.FAILED)
+    assert payload
+    payload[name] = payload.pop("exit")
+    items = hooks.read(json.dumps(payload).encode(), received_at=LATER, now=LATER)
+    check([i for i in items if isinstance(i, Event)], Way.FAILED, is_stated=True)
 
 
 @pytest.mark.parametrize(

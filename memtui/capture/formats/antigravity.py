@@ -31,7 +31,7 @@ from memtui.capture.formats.base import (
     join_texts,
     parse_time,
 )
-from memtui.capture.formats.endings import read_ending
+from memtui.capture.formats.endings import read_ending, read_fields
 from memtui.capture.formats.jsonl import JsonLinesFormat, SessionReader
 from memtui.capture.formats.prompts import parse_prompt, split_elements
 from memtui.model.events import EventType
@@ -173,13 +173,17 @@ class _StepReader(SessionReader):
         yield from self.introduce()
         text = _TIMES.sub("", content, count=1)
         call = self.calls.pop(keys[0])
+        stated = read_fields(record.fields)
+        if is_running(status):
+            # With a text, the call ended: its command went on in the background.
+            stated["status"] = "background"
+        if record.fields.get("type") == "ERROR_MESSAGE":
+            stated["has_failed"] = True
         ending = read_ending(
             AGENT,
             call.tool_name,
             text,
-            # With a text, the call ended: its command went on in the background.
-            status="background" if is_running(status) else status,
-            has_failed=record.fields.get("type") == "ERROR_MESSAGE",
+            **stated,
         )
         yield self.builder.tool_result(position, replace(call, ending=ending), text)
 

@@ -213,8 +213,10 @@ class _CopilotReader(SessionReader):
         diff = as_object(data.get("result")).get("detailedContent")
         if call.tool_name in _EDITING:
             call = replace(call, lines=count_diff_lines(diff))
-        result = _result(data)
-        ending = read_ending(AGENT, call.tool_name, result, **read_fields(data))
+        result, stated = _result(data), read_fields(data)
+        for part in _contents(data):
+            stated |= read_fields(part)
+        ending = read_ending(AGENT, call.tool_name, result, **stated)
         yield self.builder.tool_result(position, replace(call, ending=ending), result)
 
     def _subagent_started(
@@ -356,11 +358,15 @@ def _attachment(fields: Fields) -> str:
     return f"[{kind}: {name}]" if name else f"[{kind}]"
 
 
+def _contents(data: Fields) -> list[dict[str, object]]:
+    return as_objects(as_object(data.get("result")).get("contents"))
+
+
 def _result(data: Fields) -> str:
     result, error = data.get("result"), data.get("error")
     fields = result if isinstance(result, dict) else {"content": result}
-    contents = as_objects(fields.get("contents"))
-    images = [_attachment(part) for part in contents if part.get("type") == "image"]
+    parts = _contents(data)
+    images = [_attachment(part) for part in parts if part.get("type") == "image"]
     text = result_text(fields.get("content") or fields.get("detailedContent"))
     if text.strip() or images:
         return "\n".join(filter(None, (text, *images)))

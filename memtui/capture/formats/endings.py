@@ -34,6 +34,13 @@ _CODEX_LINES = (
     r"|Total output lines)\b[^\n]*\n)*"
 )
 
+_GEMINI_END = (
+    r"(?:\n(?:Signal|Background PIDs|Process Group PGID):[^\n]*)*\s*"
+    r"(?:</untrusted_context>\s*)?\Z"
+)
+_GEMINI_PREVIEW = r"^\[Exit Code: (-?\d+)\](?:\n\[Error: [^\n]*)?\n\nOutput too large\."
+"""How Gemini CLI's results end, and the previews of results that it took out."""
+
 _EXIT_STATUS_PLACES = {
     # Chunk ID: 1
     # Wall time: 1.0 seconds
@@ -46,17 +53,16 @@ _EXIT_STATUS_PLACES = {
     ),
     # FAIL src/cart.test.js
     # <shellId: 51 completed with exit code 1>
-    "copilot-cli": re.compile(
-        r"<(?:shellId: [^<>\n]{1,80} completed|exited) with exit code (-?\d+)>\s*\Z"
-    ),
+    "copilot-cli": re.compile(r"<[^<>\n]{1,80} with exit code (-?\d+)>\s*\Z"),
     # Output: FAIL src/cart.test.js
     # Exit Code: 1
     # Process Group PGID: 77
     "gemini-cli": re.compile(
-        r"^Exit Code: (-?\d+)(?:\n(?:Signal|Background PIDs|Process Group PGID):"
-        r"[^\n]*)*\s*\Z",
-        re.MULTILINE,
+        rf"^Exit Code: (-?\d+){_GEMINI_END}|{_GEMINI_PREVIEW}", re.MULTILINE
     ),
+    # FAIL src/cart.test.js
+    # Command exited with code 1.
+    "opencode": re.compile(r"^Command exited with code (-?\d+)\.\s*\Z", re.MULTILINE),
     # The command failed with exit code: 2
     # Output:
     # FAIL src/cart.test.js
@@ -147,11 +153,7 @@ _STATUS_PLACES = {
         (re.compile(r"\ACommand was cancelled by user"), "cancelled"),
         (re.compile(r"\ACommand was automatically cancelled"), "timed out"),
         (
-            re.compile(
-                r"^Signal: (?!\(none\))[^\n]+"
-                r"(?:\n(?:Background PIDs|Process Group PGID):[^\n]*)*\s*\Z",
-                re.MULTILINE,
-            ),
+            re.compile(rf"^Signal: (?!\(none\))[^\n]+{_GEMINI_END}", re.MULTILINE),
             "killed",
         ),
     ),
@@ -175,13 +177,26 @@ _STATUS_PLACES = {
             ),
             "aborted",
         ),
+        (
+            re.compile(
+                r"^Command (?:exited with code (?:unknown|undefined)|stopped by user)\."
+                r"[^\n]*\Z",
+                re.MULTILINE,
+            ),
+            "killed",
+        ),
+        (
+            re.compile(r"^Command timed out before completion\.\Z", re.MULTILINE),
+            "timed out",
+        ),
     ),
 }
 """The beginnings or ends of results of commands that did not come to their end."""
 
-_EXIT_STATUS_FIELDS = ("exit_code", "exitCode", "exit_status", "exit")
+EXIT_STATUS_FIELDS = ("exit_code", "exitCode", "exit_status", "exit")
 _FAILURE_FIELDS = ("is_error", "isError")
 _INTERRUPTION_FIELDS = ("interrupted", "wasInterrupted")
+_TIMEOUT_FIELDS = ("timeout", "timed_out", "timedOut")
 _INNER_FIELDS = ("metadata", "shellExecution", "structured", "task")
 
 
@@ -195,6 +210,7 @@ def read_ending(
     has_failed: object = None,
 ) -> Ending:
     """Return how a call ended, by what its record states and by its result's text."""
+    text = text.replace("\r\n", "\n")
     places = [*_REFUSALS.get(agent, ())]
     if not tool_name or is_command(tool_name) or tool_name == _PATCHING_COMMAND:
         places += _STATUS_PLACES.get(agent, ())
@@ -207,6 +223,17 @@ def read_ending(
                 status = "background"
     status = next((word for place, word in places if place.search(text)), status)
     return decide_ending(exit_status=exit_status, status=status, has_failed=has_failed)
+
+
+_UNTRUSTED = re.compile(
+    r"\A<untrusted_context>\n(.*)\n</untrusted_context>\s*\Z", re.DOTALL
+)
+
+
+def unwrapped(text: str) -> str:
+    """Return a result without the element that Gemini CLI puts it in."""
+    match = _UNTRUSTED.match(text)
+    return match[1] if match else text
 
 
 def without_output(text: str, display: object) -> str:
@@ -241,12 +268,19 @@ def read_fields(fields: Mapping[str, object]) -> dict[str, object]:
             stated |= read_flags(holder)
             if isinstance(holder.get("status"), str):
                 stated.setdefault("status", holder["status"])
-            for name in _EXIT_STATUS_FIELDS:
+            for name in EXIT_STATUS_FIELDS:
                 if holder.get(name) is not None:
                     stated["exit_status"] = holder[name]
-            if "exit" in holder and holder["exit"] is None:
-                # What OpenCode writes of a command that a signal ended.
+            if any(holder.get(name) is True for name in _TIMEOUT_FIELDS):
+                stated["status"] = "timed out"
+            elif holder.get("signal") or ("exit" in holder and holder["exit"] is None):
+                # OpenCode writes null for the status if a signal ended the command.
                 stated["status"] = "killed"
+            elif holder.get("shellID") and "exit" not in holder:
+                stated["status"] = "background"
+    outer = fields.get("status")
+    if outer and is_running(stated.get("status")) and not is_running(outer):
+        stated["status"] = "background"
     success = fields.get("success")
     if isinstance(success, bool):
         stated["has_failed"] = stated.get("has_failed", False) or not success

@@ -44,7 +44,7 @@ from memtui.capture.formats.base import (
     parse_time,
     placeholder,
 )
-from memtui.capture.formats.endings import read_ending, without_output
+from memtui.capture.formats.endings import read_ending, unwrapped, without_output
 from memtui.capture.formats.jsonl import SessionReader
 from memtui.capture.formats.prompts import parse_prompt
 from memtui.model import events
@@ -556,4 +556,4 @@ def _result_part(part: object) -> str:
     if not isinstance(response, dict):
         return _part_text(part)
     output = response.get("output", response.get("error"))
-    return as_text(response if output is None else output)
+    return unwrapped(as_text(response if output is None else output))

@@ -27,9 +27,11 @@ from memtui.capture.formats.base import (
     result_text,
 )
 from memtui.capture.formats.endings import (
+    EXIT_STATUS_FIELDS,
     read_ending,
     read_fields,
     read_flags,
+    unwrapped,
     without_output,
 )
 from memtui.capture.formats.jsonl import (
@@ -91,9 +93,6 @@ SKIPPED_EVENTS = _REPEATING_EVENTS | word_set(
 )
 """Known events that are not stored, in lower case."""
 
-_BESIDE_RESULT: tuple[str, ...] = ("exit", "exit_status")
-"""The fields with an exit status that may be beside the result."""
-
 _FAILURES = ("posttoolusefailure", "permissiondenied")
 """Events of calls that failed, or were not allowed, in lower case."""
 
@@ -139,7 +138,7 @@ def _normalize_gemini_response(result: _Fields, response: _Fields) -> None:
     result[_DISPLAY] = response.get("returnDisplay")
     parts = response["llmContent"]
     result["tool_response"] = "\n".join(
-        as_text(part.get("text", part) if isinstance(part, dict) else part)
+        unwrapped(as_text(part.get("text", part) if isinstance(part, dict) else part))
         for part in (parts if isinstance(parts, list) else [parts])
     )
 
@@ -407,7 +406,8 @@ def _read_ending(payload: Payload, tool_name: str, text: str) -> Ending:
     if fields.get("is_interrupt") is True:
         stated["status"] = "interrupted"
     if is_command(tool_name):
-        beside = {name: fields[name] for name in _BESIDE_RESULT if name in fields}
+        # Some have the exit status beside the result.
+        beside = {name: fields[name] for name in EXIT_STATUS_FIELDS if name in fields}
         stated |= read_fields(beside) | read_fields(response)
     else:  # Fields other than flags are the tool's own.
         stated |= read_flags(response)

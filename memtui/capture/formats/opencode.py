@@ -975,7 +975,7 @@ class _MessageReader:
 def _read_ending(tool_name: str, state: Fields, text: str) -> Ending:
     stated = {"status": state.get("status")}
     details = _inner(state, "metadata")
-    if is_command(tool_name):
+    if is_command(tool_name) and not is_running(state.get("status")):
         stated |= read_fields(state)
     if tool_name == "invalid":  # It stands for a call that cannot be made.
         stated["status"] = "rejected"
