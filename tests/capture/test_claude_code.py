@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.capture.formats import claude_code
+from memtui.capture import formats
+from memtui.capture.formats import claude_code, saved_results
 from memtui.capture.formats.base import (
     Cursor,
     InvalidRecord,
@@ -189,8 +190,11 @@ def test_a_subagents_file_belongs_to_its_parent_session() -> None:
     assert (event.session_id, event.subagent) == ("s1", "77")
 
 
-def test_subagent_of_a_workflow_belongs_to_its_session(tmp_path: Path) -> None:
-    folder = tmp_path / "s1/subagents/workflows/wf_1"
+@pytest.mark.parametrize("place", ["workflows/wf_1", "workflows/wf_1/wf_2", "a/b/c"])
+def test_subagent_of_a_workflow_belongs_to_its_session(
+    place: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "s1/subagents" / place
     folder.mkdir(parents=True)
     line = json.dumps(user(1, "search for x", isSidechain=True))
     (folder / "agent-77.jsonl").write_text(line)
@@ -240,9 +244,88 @@ def test_result_in_its_own_file_is_read(
     (folder / "b1.txt").write_text(f"beginning{'x ' * (size // 2)}\nthe end")
     (event, missing) = read_file(file)
     assert "\nbeginning" in event.text and event.text.endswith("\nthe end")
-    is_cut = size > claude_code.MAX_RESULT_BYTES
-    assert len(event.text) < claude_code.MAX_RESULT_BYTES + 100
+    is_cut = size > saved_results.MAX_RESULT_BYTES
+    assert len(event.text) < saved_results.MAX_RESULT_BYTES + 100
     assert bool(missing) is ("kB left out]" in event.text) is is_cut
+
+
+POINTERS = {
+    "persisted": "<persisted-output>\nOutput too large (73KB). Full output saved to: {}"
+    "\n\nPreview (first 2KB):\nbeginning\n...\n</persisted-output>",
+    "path on a line of its own": "<persisted-output>\nOutput too large (73KB). Full"
+    " output saved to:\n{}\n\nPreview",
+    "too many tokens": "Error: result (307,533 characters) exceeds maximum allowed"
+    " tokens. Output has been saved to {}.\nFormat: Plain text\n- For targeted",
+    "too many tokens in lines": "Error: result (9 characters across 3 lines) exceeds"
+    " maximum allowed tokens. Output has been saved to {}.\nFormat: JSON array",
+}
+"""What stands in the place of a result that is in a file of its own."""
+
+
+@pytest.mark.parametrize("pointer", POINTERS.values(), ids=POINTERS)
+@pytest.mark.parametrize("name", ["mcp-search-17.txt", "b1k2.json", "gone/t1.txt"])
+def test_file_of_a_result_is_found(pointer: str, name: str, tmp_path: Path) -> None:
+    folder = tmp_path / "s1/tool-results"
+    folder.mkdir(parents=True)
+    text = "first line\nthe end"
+    blocks = [
+        {"type": "text", "text": "first line"},
+        {"type": "text", "text": "the end"},
+    ]
+    is_json = name.endswith(".json")
+    # The path may have been changed by a program that removes secrets.
+    given, _, own = name.rpartition("gone/")
+    (folder / own).write_text(json.dumps(blocks, indent=1) if is_json else text)
+    content = pointer.format(f"/home/ada/tool-results/{given or own}")
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": content}
+    file = tmp_path / "s1.jsonl"
+    file.write_text(json.dumps(user(1, [result])))
+    assert read_file(file)[0].text.endswith("\nfirst line\nthe end")
+
+
+def test_file_of_a_result_may_be_named_beside_it(tmp_path: Path) -> None:
+    folder = tmp_path / "s1/tool-results"
+    folder.mkdir(parents=True)
+    (folder / "b1.txt").write_text("all of it")
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": "the beginning"}
+    structured = {"stdout": "", "persistedOutputPath": "/home/ada/b1.txt"}
+    file = tmp_path / "s1.jsonl"
+    file.write_text(json.dumps(user(1, [result], toolUseResult=structured)))
+    assert read_file(file)[0].text.endswith("\nall of it")
+
+
+@pytest.mark.parametrize("place", ["s1", "s1/subagents/agent-7"])
+def test_file_of_a_subagents_result_is_found(place: str, tmp_path: Path) -> None:
+    folder = tmp_path / place / "tool-results"
+    folder.mkdir(parents=True)
+    (folder / "b1.txt").write_text("all of it")
+    content = POINTERS["persisted"].format(folder / "b1.txt")
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": content}
+    file = tmp_path / "s1/subagents/agent-7.jsonl"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(user(1, [result], isSidechain=True)))
+    assert read_file(file)[0].text.endswith("\nall of it")
+
+
+def test_results_without_their_transcript_are_counted(tmp_path: Path) -> None:
+    saved = tmp_path / "s1/tool-results/b1.txt"
+    saved.parent.mkdir(parents=True)
+    saved.write_text("all of it")
+    assert formats.sort_files(tmp_path)[1] == [saved]
+    (tmp_path / "s1.jsonl").write_text(json.dumps(user(1, "hello")))
+    assert not formats.sort_files(tmp_path)[1]
+
+
+@pytest.mark.parametrize("size", [saved_results.MAX_FILE_BYTES + 9, 400_000])
+def test_middle_of_a_huge_result_is_left_out(size: int, tmp_path: Path) -> None:
+    file = tmp_path / "b1.txt"
+    with file.open("wb") as opened:
+        opened.write(b"start")
+        opened.seek(size - 3)
+        opened.write(b"end")
+    text, omitted = saved_results.read_whole(tmp_path, [Path("b1.txt")], "part")
+    assert text.startswith("start") and text.endswith("end") and omitted
+    assert len(text) < saved_results.MAX_RESULT_BYTES + 100
 
 
 def test_only_files_of_the_session_are_read(tmp_path: Path) -> None:

@@ -115,6 +115,33 @@ def test_a_message_repeated_with_its_calls_is_read_once(tmp_path: Path) -> None:
 FURTHER = message(2, "gemini", "I will look at the file and fix it.")
 
 
+@pytest.mark.parametrize("place", ["tool-outputs/session-s1", "tool-outputs", "."])
+@pytest.mark.parametrize(
+    "pointer",
+    [
+        "Output too large. Showing first 8,000 and last 32,000 characters. For full"
+        " output see: {}\nOutput: lint\n\n... [9 characters omitted] ...\n\nlint\n{}",
+        "Tool output was too large and has been truncated.\nThe full output has been"
+        " saved to: {}\nTo read the complete output, use the read_file tool.\n{}",
+    ],
+)
+def test_large_result_is_read_from_its_own_file(
+    pointer: str, place: str, tmp_path: Path
+) -> None:
+    end = "Exit Code: 3\nProcess Group PGID: 77"
+    content = pointer.format("C:\\Users\\ada\\.gemini\\tmp\\shop\\x\\t1.txt", end)
+    reply = message(2, "gemini", "", toolCalls=[call("t1", output=content)])
+    file = write_file(tmp_path, as_lines(HEADER, reply))
+    skipped = [item for item in read_items(file) if isinstance(item, SkippedRecord)]
+    assert any("missing" in item.reason for item in skipped)
+    saved = tmp_path / "tmp/p" / place / "t1.txt"
+    saved.parent.mkdir(parents=True, exist_ok=True)
+    saved.write_text(f"<untrusted_context>\nthe middle\n{end}\n</untrusted_context>")
+    (event,) = (item for item in read_items(file) if isinstance(item, Event))
+    assert event.text.endswith(f"\nthe middle\n{end}")
+    assert event.metadata["exit_status"] == "3"
+
+
 def test_the_longest_version_of_a_growing_reply_is_used(
     tmp_path: Path,
 ) -> None:

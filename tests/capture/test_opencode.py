@@ -161,6 +161,26 @@ def test_database_in_use_is_read(agent: Agent, path: Path) -> None:
     assert SkippedRecord("step-start") in items
 
 
+@pytest.mark.parametrize(
+    "state",
+    [
+        {"metadata": {"exit": 0, "outputPath": "/home/ada/tool-output/tool_1"}},
+        {"outputPaths": ["/home/ada/tool-output/tool_1"]},
+    ],
+)
+def test_large_result_is_read_from_its_own_file(
+    agent: Agent, path: Path, state: dict[str, Any]
+) -> None:
+    agent.message(2, "assistant")
+    agent.tool(2, output="the beginning", **state)
+    (event, *others) = (i for i in read_items(path) if isinstance(i, Event))
+    assert event.text.endswith("\nthe beginning")
+    (path.parent / "tool-output").mkdir()
+    (path.parent / "tool-output/tool_1").write_text("all of it")
+    (event,) = (i for i in read_items(path) if isinstance(i, Event))
+    assert event.text.endswith("\nall of it") and not others
+
+
 def test_session_metadata_comes_before_the_first_event(
     agent: Agent, path: Path
 ) -> None:

@@ -7,14 +7,14 @@ message. A sidechain is Claude Code's word for a subagent's records.
 """
 
 import json
-import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from pathlib import Path, PurePath, PureWindowsPath
+from pathlib import Path, PurePath
 from typing import Any
 
+from memtui.capture.formats import saved_results
 from memtui.capture.formats.base import (
     HOLD_TIME,
     TRANSCRIPT,
@@ -50,7 +50,7 @@ from memtui.capture.formats.prompts import (
     split_messages,
     split_prompt,
 )
-from memtui.files import read_small_file, require_regular_file
+from memtui.files import read_small_file
 from memtui.model.events import (
     Event,
     EventRefused,
@@ -96,13 +96,8 @@ _SLASH_COMMAND = re.compile(
 """A command that is a prompt for the model. Commands for the program itself begin with
 ``<command-name>`` instead."""
 
-_SAVED_RESULT = re.compile(
-    r"\s*<persisted-output>\s*[^\n]*?saved to: ([^\n]+?)\s*(?:\n|\Z)"
-)
-"""The beginning of a result that is in a file of its own, and the file's path."""
-
-MAX_RESULT_BYTES = 300_000
-"""Of a larger result, the middle is left out."""
+RESULTS = "tool-results"
+"""The folder of a session, or of a subagent, with large results of tools."""
 
 _SYNTHETIC_MODEL = "<synthetic>"
 
@@ -271,15 +266,17 @@ def _cowork_facts(path: Path) -> dict[str, str]:
     return {name: value for name, value in facts.items() if value}
 
 
+SUBAGENTS = "subagents"
+"""The folder of a session with the transcripts of its subagents."""
+
+
 def _subagents_folder(path: Path) -> Path | None:
     """Return the folder of a session's subagents that a file is in, if it is in one.
 
     Those of a workflow are in ``subagents/workflows/<workflow>``.
     """
-    folders = [path.parent]
-    if path.parent.parent.name == "workflows":
-        folders.append(path.parent.parent.parent)
-    return next((folder for folder in folders if folder.name == "subagents"), None)
+    folders = path.parents if path.name.startswith("agent-") else [path.parent]
+    return next((folder for folder in folders if folder.name == SUBAGENTS), None)
 
 
 class _TranscriptReader(RecordReader):
@@ -441,8 +438,10 @@ class _TranscriptReader(RecordReader):
         for block in results:
             call = self.calls.pop(as_text(block.get("tool_use_id")))
             text = result_text(block.get("content"))
-            if match := _SAVED_RESULT.match(text):
-                text, omitted = self._read_saved_result(match[1], text)
+            path = saved_results.find_path(text)
+            if path := path or as_text(structured.get("persistedOutputPath")):
+                places = self._result_places(path, call.key)
+                text, omitted = saved_results.read_whole(*places, text)
                 if omitted:
                     yield SkippedRecord(omitted, position.line)
             stated = read_flags(structured)
@@ -472,36 +471,21 @@ class _TranscriptReader(RecordReader):
                 yield from self.unfinished_calls(calls)
             yield from self._queue.match(event)
 
-    def _read_saved_result(self, name: str, text: str) -> tuple[str, str]:
-        """Return a large result from its own file, and what is missing in it, if any.
+    def _result_places(self, path: str, key: str) -> tuple[Path, list[Path]]:
+        """Return the folder of the project, and where in it a large result may be.
 
-        Only the folder of the session is looked in, and no link out of it is followed:
-        the path in the text may be that of another machine, or one that nobody meant
-        to be read. Without the file, the text is the beginning of the result.
+        Some files are named by the id of their call.
         """
+        own, session = self.path.with_suffix(""), self.path.with_suffix("")
         if self._subagents_folder:
-            folder = self._subagents_folder.parent
-        else:
-            folder = self.path.with_suffix("")
-        saved = Path(folder.name, "tool-results", PureWindowsPath(name).name)
-        half = MAX_RESULT_BYTES // 2
-        try:
-            project = folder.parent.resolve()
-            file = (project / saved).resolve()
-            if file != project / saved:
-                raise ValueError(f"a link to {file}")
-            with require_regular_file(file).open("rb") as opened:
-                size = os.fstat(opened.fileno()).st_size
-                raw = opened.read(MAX_RESULT_BYTES)
-                if size > MAX_RESULT_BYTES:
-                    opened.seek(size - half)
-                    omitted = f"[{(size - MAX_RESULT_BYTES) // 1024:,} kB left out]"
-                    parts = raw[:half], f"\n{omitted}\n".encode(), opened.read(half)
-                    raw = b"".join(parts)
-        except (OSError, ValueError):
-            return text, "the file of a large tool result is missing"
-        cut = "the middle of a large tool result" if size > MAX_RESULT_BYTES else ""
-        return raw.decode("utf-8", "replace"), cut
+            session = self._subagents_folder.parent
+        project = session.parent
+        names = (saved_results.file_name(path), f"{key}.txt", f"{key}.json")
+        return project, [
+            folder.relative_to(project) / RESULTS / name
+            for folder in dict.fromkeys((session, own))
+            for name in names
+        ]
 
     def _queue_operation(
         self, line: int, fields: dict[str, object]
@@ -892,8 +876,15 @@ class ClaudeCodeFormat(JsonLinesFormat):
     """Transcripts in ``~/.claude/projects/<folder>/<session>.jsonl``."""
 
     def is_beside(self, path: PurePath) -> bool:
+        if path.parent.name == RESULTS:
+            session = Path(path).parents[1]
+            transcripts = (
+                session.with_name(f"{session.name}.jsonl"),
+                session / SUBAGENTS,
+            )
+            return any(place.exists() for place in transcripts)
         is_described = path.name.endswith(".meta.json") or path.match("local_*.json")
-        return is_described or path.parent.name in ("tool-results", PASTED_TEXTS)
+        return is_described or path.parent.name == PASTED_TEXTS
 
     def related_files(self, path: Path) -> Iterable[Path]:
         if _subagents_folder(path):

@@ -13,6 +13,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path, PurePath
 
+from memtui.capture.formats import saved_results
 from memtui.capture.formats.base import (
     Fields,
     InvalidRecord,
@@ -217,6 +218,8 @@ class _CopilotReader(SessionReader):
         for part in _contents(data):
             stated |= read_fields(part)
         ending = read_ending(AGENT, call.tool_name, result, **stated)
+        if saved_results.find_path(result):  # a temporary file
+            yield SkippedRecord(saved_results.MISSING, position.line)
         yield self.builder.tool_result(position, replace(call, ending=ending), result)
 
     def _subagent_started(

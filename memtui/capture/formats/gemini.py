@@ -19,7 +19,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path, PurePath
 
-from memtui.capture.formats import jsonl
+from memtui.capture.formats import jsonl, saved_results
 from memtui.capture.formats.base import (
     HOLD_TIME,
     Cursor,
@@ -79,6 +79,10 @@ _REMINDERS = ("System: Please continue.", "Please continue.")
 """Messages of the program to a model that stopped without an answer."""
 
 
+RESULTS = "tool-outputs"
+"""The folder of a project with large results of tools."""
+
+
 class GeminiFormat(SourceFormat):
     name, title = AGENT, "Gemini CLI"
 
@@ -86,6 +90,9 @@ class GeminiFormat(SourceFormat):
         if path.suffix not in (".json", ".jsonl"):
             return False
         return path.name.startswith("session-") or "chats" in path.parts[-3:-1]
+
+    def is_beside(self, path: PurePath) -> bool:
+        return RESULTS in path.parts[-3:-1]
 
     def matches_beginning(self, beginning: bytes) -> bool:
         return bool(_BEGINNING.match(beginning))
@@ -446,12 +453,31 @@ class _SessionReader(SessionReader):
             return
         self.calls.pop(key)
         diff = as_object(fields.get("resultDisplay")).get("fileDiff")
-        result = _result(fields)
+        result, omitted = _result(fields), ""
         stated = without_output(result, fields.get("resultDisplay"))
         ending = read_ending(AGENT, name, stated, status=status)
         call = replace(call, lines=count_diff_lines(diff), ending=ending)
         self._yielded[f"c:{key}"] = ""
+        if path := saved_results.find_path(result):
+            result, omitted = self._saved_result(path, result)
+        if omitted:
+            yield SkippedRecord(omitted, position.line)
         yield self._tool_result(position, call, result)
+
+    def _saved_result(self, path: str, part: str) -> tuple[str, str]:
+        """Return a large result from its file, in a folder of its session.
+
+        Older versions have it in one folder with those of all sessions.
+        """
+        chats = next(
+            (f for f in self.path.absolute().parents if f.name == "chats"), None
+        )
+        if chats is None:
+            return part, saved_results.MISSING
+        name, session = saved_results.file_name(path), f"session-{self.session_id}"
+        places = Path(RESULTS, session, name), Path(RESULTS, name), Path(name)
+        whole, omitted = saved_results.read_whole(chats.parent, places, part)
+        return unwrapped(whole), omitted
 
     def unfinished_event(self, call: ToolCall, number: int) -> ParsedItem:
         assert call.position

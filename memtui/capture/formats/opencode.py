@@ -28,6 +28,7 @@ from pathlib import Path, PurePath
 from urllib.parse import quote
 
 from memtui import paths
+from memtui.capture.formats import saved_results
 from memtui.capture.formats.base import (
     HOLD_TIME,
     Cursor,
@@ -85,6 +86,9 @@ again, which changes nothing, since its events have the same ids."""
 
 _MAX_PARENTS = 20
 
+RESULTS = "tool-output"
+"""The folder with large results of tools, beside the database."""
+
 _ABORTED = "Tool execution aborted"
 """The error of a call that was running when the user stopped the agent."""
 
@@ -131,6 +135,8 @@ class OpenCodeFormat(SourceFormat):
     def is_beside(self, path: PurePath) -> bool:
         is_part = {"message", "part", "project"} & {*path.parts[-3:-1]}
         is_of_database = path.name.endswith((".db-wal", ".db-shm"))
+        if path.parent.name == RESULTS:
+            return True
         return is_of_database or ("storage" in path.parts and bool(is_part))
 
     def related_files(self, path: Path) -> Iterator[Path]:
@@ -341,7 +347,8 @@ def _read_session_file(
     """Read one session, all of it; what was yielded before is left out."""
     raw = path.read_bytes()
     fields = parse_object(raw)
-    reader = _MessageReader(now, start.state if start else {})
+    folder = path.parents[3] if _is_in_storage(path) else path.parent
+    reader = _MessageReader(folder, now, start.state if start else {})
     if fields is None:
         yield InvalidRecord("not a JSON object")
     elif exported := _exported_session(fields):
@@ -353,10 +360,10 @@ def _read_session_file(
     elif not _is_in_storage(path):
         yield InvalidRecord("not a session")
     else:
-        folder = _StorageFolder(path.parents[2])
-        session = folder.session(path, fields)
-        reader.set_sessions([session, *folder.parents(session)])
-        for stored in folder.messages(session.id):
+        storage = _StorageFolder(path.parents[2])
+        session = storage.session(path, fields)
+        reader.set_sessions([session, *storage.parents(session)])
+        for stored in storage.messages(session.id):
             yield from reader.read(stored)
         yield from reader.finish(0)
     yield Cursor(len(raw), state=reader.state(), needs_reread=reader.needs_reread)
@@ -473,7 +480,7 @@ def _read_database(
         yield FileReplaced("the database is older than it was")
         state = {}
     yield from [InvalidRecord("a part without its message")] * lost
-    reader = _MessageReader(now, state)
+    reader = _MessageReader(path.parent, now, state)
     reader.set_sessions(sessions)
     marks = dict(state.get("marks", {}))
     sessions_ms = state.get("sessions", 0)
@@ -704,8 +711,8 @@ def _decode(value: object) -> object:
 class _MessageReader:
     """Turns messages into events, each message once."""
 
-    def __init__(self, now: datetime, state: State) -> None:
-        self._now = now
+    def __init__(self, folder: Path, now: datetime, state: State) -> None:
+        self._folder, self._now = folder, now
         self._builder = EventBuilder(AGENT, now)
         self._yielded: dict[str, None] = dict.fromkeys(state.get("yielded", ()))
         self.unfinished: dict[str, bool] = {}
@@ -909,8 +916,17 @@ class _MessageReader:
         lines = count_diff_lines(details.get("diff"))
         error = as_text(state.get("error")) if status == "error" else ""
         text = error or as_text(state.get("output"))
-        files = map(_placeholder, as_objects(state.get("attachments")))
         ending = _read_ending(name, state, text)
+        paths = state.get("outputPaths")
+        path = details.get("outputPath") or (
+            paths[0] if isinstance(paths, list) and paths else ""
+        )
+        if path := as_text(path):
+            place = Path(RESULTS, saved_results.file_name(path))
+            text, omitted = saved_results.read_whole(self._folder, [place], text)
+            if omitted:
+                yield SkippedRecord(omitted)
+        files = map(_placeholder, as_objects(state.get("attachments")))
         call = ToolCall.make(key, name, state.get("input"))
         call = replace(call, lines=lines, ending=ending)
         event = self._event(

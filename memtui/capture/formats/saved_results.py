@@ -1,0 +1,94 @@
+"""Large results of tools, which agents keep in files of their own.
+
+The result in the transcript has a part of it, and says where the file is::
+
+    <persisted-output>
+    Output too large (73KB). Full output saved to: /home/ada/.claude/…/b1k2.txt
+"""
+
+import json
+import os
+import re
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path, PureWindowsPath
+
+from memtui.capture.formats.base import as_objects, result_text
+from memtui.files import require_regular_file
+
+MAX_RESULT_BYTES = 300_000
+"""Of a larger result, the middle is left out."""
+
+MAX_FILE_BYTES = 16 * 1024**2
+"""Of a larger file, only the beginning and the end are read."""
+
+MISSING = "the file of a large tool result is missing"
+_CUT = "the middle of a large tool result"
+
+_PATH = re.compile(
+    r"\A\s*(?:<persisted-output>\s*|(?=Output too large|Error: result \("
+    r"|Tool output was too large))[^\n]*?(?:\n[^\n]*?)?"
+    r"(?:saved to|full output see):?\s+([^\n]+?)\.?\s*(?:\n|\Z)",
+    re.IGNORECASE,
+)
+
+
+def find_path(text: str) -> str:
+    """Return the path of the file that has the whole of a result, or ""."""
+    match = _PATH.match(text)
+    return match[1] if match else ""
+
+
+def file_name(path: str) -> str:
+    """Return the name of a file, whose path may be that of another machine."""
+    return PureWindowsPath(path).name
+
+
+def read_whole(root: Path, places: Iterable[Path], part: str) -> tuple[str, str]:
+    """Return a result from its file, and what is missing in it, if anything.
+
+    The first file is read that exists at one of the places below the root. No link
+    below the root is followed: nobody meant that to be read. Without the file, the
+    part in the transcript is returned.
+    """
+    for place in places:
+        with suppress(OSError, ValueError):
+            return _read(root.resolve() / place)
+    return part, MISSING
+
+
+def _read(file: Path) -> tuple[str, str]:
+    if file.resolve() != file:
+        raise ValueError(f"a link to {file.resolve()}")
+    half = MAX_RESULT_BYTES // 2
+    with require_regular_file(file).open("rb") as opened:
+        size = os.fstat(opened.fileno()).st_size
+        if size > MAX_FILE_BYTES:
+            start = opened.read(half)
+            opened.seek(size - half)
+            end = opened.read(half)
+        else:
+            raw = _without_blocks(opened.read(MAX_FILE_BYTES))
+            size = len(raw)
+            start, end = raw[:half], raw[max(half, size - half) :]
+    omitted = size - len(start) - len(end)
+    if not omitted:
+        return (start + end).decode("utf-8", "replace"), ""
+    note = f"\n[{omitted // 1024:,} kB left out]\n"
+    return note.join(part.decode("utf-8", "replace") for part in (start, end)), _CUT
+
+
+def _without_blocks(raw: bytes) -> bytes:
+    """Return the texts of a result that is a list of blocks, as JSON."""
+    if not raw.startswith(b"["):
+        return raw
+    try:
+        blocks = json.loads(raw)
+    except (ValueError, RecursionError):
+        return raw
+    is_text = blocks and all(
+        block.get("type") == "text" for block in as_objects(blocks)
+    )
+    if not is_text or len(as_objects(blocks)) < len(blocks):
+        return raw
+    return result_text(blocks).encode("utf-8", "replace")
