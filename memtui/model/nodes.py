@@ -476,6 +476,8 @@ class DaySession:
     session: Session
     segments: tuple[TocEntry, ...]
     """At least one, newest first."""
+    alike: tuple["DaySession", ...] = ()
+    """Older sessions of the day that look the same, which share its row."""
 
     @property
     def node_id(self) -> str:
@@ -501,9 +503,9 @@ class DaySession:
         return self.segments[0] if len(self.segments) == 1 else None
 
     @property
-    def rows(self) -> tuple[TocEntry, ...]:
-        """The segments that are listed below it: all of them if it has several."""
-        return () if self.only_segment else self.segments
+    def rows(self) -> "tuple[TocEntry | DaySession, ...]":
+        """What is listed below it: its segments if it has several, and those alike."""
+        return (*(() if self.only_segment else self.segments), *self.alike)
 
 
 # Activity

@@ -4,11 +4,12 @@ A session of a day is no stored node: it is composed of the summaries of its seg
 
 A branch has the rows below a year, a month, a week or a day. A row is known by its node
 and by its parent: a week across two months has two rows. The rows of a day are its
-sessions. A month or week with a single child shares the row of that.
+sessions. A month or week with a single child shares the row of that, and so do sessions
+of a day that look the same.
 """
 
 import sys
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, tzinfo
@@ -337,6 +338,27 @@ def list_day_sessions(day_id: str, scope: Scope = ALL) -> list[DaySession]:
     return sorted(day_sessions, key=lambda row: row.start_time, reverse=True)
 
 
+def _fold_alike(rows: Sequence[DaySession]) -> list[DaySession]:
+    """Put sessions below the latest one that looks the same and was asked the same.
+
+    They have its agent, project, title, state and first prompt.
+    """
+    looks = [
+        (session.agent, session.project, session.title, session.work.state)
+        for session in (row.session for row in rows)
+    ]
+    counts = Counter(looks)
+    groups: dict[tuple[object, ...], list[DaySession]] = {}
+    with database.connection():
+        for row, look in zip(rows, looks, strict=True):
+            prompt = ""
+            if counts[look] > 1:
+                agent, session_id = row.session.agent, row.session.session_id
+                prompt = sessions.find_first_prompt(agent, session_id)
+            groups.setdefault((*look, prompt or row.node_id), []).append(row)
+    return [replace(latest, alike=tuple(others)) for latest, *others in groups.values()]
+
+
 def _find_session(segment_id: str) -> Session | None:
     """Return the session of a segment."""
     with database.connection():
@@ -521,7 +543,7 @@ class BranchReader:
     def _read(self, parent_id: str, node_id: str) -> Sequence[NodeRow]:
         level = calendar.period(node_id).level if node_id else None
         if level is TocLevel.DAY:
-            return list_day_sessions(node_id, self.scope)
+            return _fold_alike(list_day_sessions(node_id, self.scope))
         month_id = parent_id if level is TocLevel.WEEK else ""
         return list_children(
             node_id,

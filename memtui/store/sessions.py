@@ -160,7 +160,7 @@ def add_events(
         )
 
 
-def _find_first_prompt(number: int) -> str:
+def _find_title(number: int) -> str:
     """Return the beginning of the first prompt that has one, in one line.
 
     It names a session until it is summarized; that of a subagent, if it has no other.
@@ -180,6 +180,19 @@ def _find_first_prompt(number: int) -> str:
             if isinstance(text, str) and beginning:
                 return beginning
     return ""
+
+
+def find_first_prompt(agent: str, session_id: str) -> str:
+    """Return the text of the first prompt of a session; "" if it has none."""
+    text = fetch_value(
+        "SELECT text FROM events WHERE subagent = '' AND type = 'user_message'"
+        " AND role = 'user' AND session_id ="
+        " (SELECT id FROM sessions WHERE agent = ? AND name = ?)"
+        " ORDER BY at_ms, ordinal, id LIMIT 1",
+        agent,
+        session_id,
+    )
+    return text if isinstance(text, str) else ""
 
 
 def recount(number: int) -> None:
@@ -357,7 +370,7 @@ def from_row(row: SessionRow) -> Session:
     work = store_work.work_from_row(
         row["work_name"], row["state"], row["outcome"], row["work"], row["own_name"]
     )
-    name = work.name or row["title"] or _find_first_prompt(row["id"])
+    name = work.name or row["title"] or _find_title(row["id"])
     title = " ".join(name.split())
     return Session(
         agent=row["agent"],

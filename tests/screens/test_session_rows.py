@@ -163,6 +163,39 @@ async def test_jump_to_a_segment_and_back_to_its_session(
         assert page(pilot).is_shown
 
 
+async def test_sessions_that_look_the_same_unfold_from_one_row(
+    workspace: Workspace, app_of: AppOf, settle: Settle
+) -> None:
+    prompt = "Respond with exactly PASS"
+    store_messages(*(make_message(prompt, n * HOUR, session=f"s{n}") for n in range(4)))
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+
+    def here() -> str:
+        session = tree(pilot).session
+        assert session is not None and page(pilot).is_shown
+        return session.session.session_id
+
+    async with app_of(workspace).run_test(size=SIZE) as pilot:
+        await settle(pilot)
+        assert f"{prompt} (+3 like this)" in row_text(pilot) and here() == "s3"
+        rows = len(labels(pilot))
+        await press(pilot, settle, "space", "down", "down")
+        assert len(labels(pilot)) == rows + 3 and here() == "s1"
+        await press(pilot, settle, "right_square_bracket")
+        assert here() == "s0"
+        # Folded again, a jump unfolds it.
+        await press(pilot, settle, "left", "space")
+        assert len(labels(pilot)) == rows and here() == "s3"
+        tree(pilot).reveal("toc:session:2025-03-14:claude-code/s2")
+        await settle(pilot)
+        assert len(labels(pilot)) == rows + 3 and here() == "s2"
+        # The cursor stays on a session that gets a row of its own.
+        await press(pilot, settle, "T", "ctrl+u", *"name", "enter")
+        while here() != "s2" or "name" not in row_text(pilot):
+            await pilot.pause(0.05)
+        assert len(labels(pilot)) == rows + 3
+
+
 async def test_continued_session_gets_its_new_segment(
     two_days: Workspace, app_with_two_days: MemtuiApp, settle: Settle
 ) -> None:

@@ -8,7 +8,7 @@ import pytest
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import DaySession, NodeStatus, TocEntry
 from memtui.search.query import STARTS_BEFORE
-from memtui.services import browse, conversation
+from memtui.services import browse, conversation, sessions
 from memtui.services.browse import YEARS, LoadedBranches, RowKey
 from memtui.store import database
 from memtui.tools import replies, toc
@@ -235,6 +235,52 @@ def test_older_days_are_expanded_while_they_fit(workspace: Workspace) -> None:
     assert days_of(9) == [newest, older]
     assert days_of(8) == [newest]
     assert days_of(30, is_first=True) == [newest]
+
+
+def rows_of_day(scope: Scope = ALL) -> list[tuple[str, list[str]]]:
+    """Return the sessions of the rows of the day, each with those it stands for."""
+    key = "toc:week:2025-W11", DAY
+    loaded = browse.read_branches(scope, UTC, [key])
+    rows = [row for row in loaded.rows[key] if isinstance(row, DaySession)]
+    return [
+        (row.session.session_id, [other.session.session_id for other in row.alike])
+        for row in rows
+    ]
+
+
+def test_sessions_that_look_the_same_share_a_row(workspace: Workspace) -> None:
+    prompt = "Respond with exactly PASS"
+    store_messages(
+        *(make_message(prompt, n * HOUR, session=f"s{n}") for n in range(4)),
+        make_message("Export the invoices as PDF", HOUR + 60, session="between"),
+        make_message(prompt, -20 * HOUR, session="day-before"),
+        make_message(prompt, 2 * HOUR + 60, session="other-agent", agent="codex"),
+        make_message(prompt, 2 * HOUR + 90, session="other-project"),
+    )
+    name_session("other-project", project="shop")
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    others: list[tuple[str, list[str]]]
+    others = [("other-project", []), ("other-agent", []), ("between", [])]
+    assert rows_of_day() == [("s3", ["s2", "s1", "s0"]), *others]
+    # A session with a name of its own looks different.
+    sessions.rename("claude-code", "s2", "The run that failed", UTC)
+    assert rows_of_day() == [
+        ("s3", ["s1", "s0"]), *others[:2], ("s2", []), *others[2:],
+    ]  # fmt: skip
+    # Agents are told of each.
+    assert len(browse.list_day_sessions(DAY)) == 7
+
+
+def test_same_title_of_different_prompts_is_no_shared_row(
+    workspace: Workspace,
+) -> None:
+    texts = [f"Review this patch: {'the same words ' * 200}{n}" for n in range(2)]
+    store_messages(
+        *(make_message(text, n, session=f"s{n}") for n, text in enumerate(texts))
+    )
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    assert len({row.session.title for row in browse.list_day_sessions(DAY)}) == 1
+    assert rows_of_day() == [("s1", []), ("s0", [])]
 
 
 def test_siblings_of_a_session_and_of_a_segment_are_of_its_level(

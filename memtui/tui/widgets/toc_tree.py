@@ -128,7 +128,7 @@ def draw_session(
     segments, work = session.segments, session.session.work
     is_live = session.is_live
     lead, mark = "", format.LIVE if is_live and not is_expanded else " "
-    if session.only_segment is not None:
+    if not session.rows:
         lead, mark = f"{format.LIVE if is_live else ' '} ", " "
     verdicts = [format.node_mark(segment) for segment in segments]
     mark = _worst(verdicts, _VERDICTS) or mark
@@ -140,6 +140,8 @@ def draw_session(
     state = f" {work.state or '':<{STATE_CELLS}}"
     author = f" {author or ' '}"
     room = width - len(lead) - len(time) - len(state) - len(author) - 1
+    alike = f" (+{len(session.alike)} like this)" if session.alike else ""
+    name = format.shorten(name, room - len(alike)) + alike
     project = ""
     if has_projects and cell_len(name) + PROJECT_CELLS + 2 <= room:
         project = f"  {format.fit(session.session.project, PROJECT_CELLS)}"
@@ -406,14 +408,21 @@ class TocTree(Tree[TocRow], workers.AppNode, inherit_bindings=False):
         return self.root if key == YEARS else self._rows.get(key)
 
     def _update_branch(
-        self, branch: TreeNode[TocRow], lines: Sequence[NodeRow]
+        self,
+        branch: TreeNode[TocRow],
+        lines: Sequence[NodeRow],
+        listed_above: Collection[str] = (),
     ) -> None:
-        """Show these lines in a branch; remaining rows stay expanded."""
+        """Show these lines in a branch; remaining rows stay expanded.
+
+        The cursor follows a node to another row, there or in the branch above.
+        """
         if (note := _note(branch)) is not None:
             note.remove()
         parent_id = _key_of(branch)[1]
         keys = [_row_key(parent_id, line) for line in lines]
         listed_ids = {node_id for line in lines for node_id in _ids_of(line)}
+        listed_ids.update(listed_above)
         for child in list(branch.children):
             if _key_of(child) not in keys:
                 here = self.cursor_node
@@ -432,9 +441,8 @@ class TocTree(Tree[TocRow], workers.AppNode, inherit_bindings=False):
             row.data = line
             row.refresh()
             if isinstance(line, DaySession):
-                segments = line.rows
-                row.allow_expand = bool(segments)
-                self._update_branch(row, segments)
+                row.allow_expand = bool(line.rows)
+                self._update_branch(row, line.rows, listed_ids)
             else:
                 row.allow_expand = line.level is not TocLevel.SEGMENT
 
@@ -513,9 +521,7 @@ class TocTree(Tree[TocRow], workers.AppNode, inherit_bindings=False):
         for key in pairwise(("", *self._path)):
             if _find_above(row, key[1]):
                 continue
-            shared = (child for child in row.children if _find_above(child, key[1]))
-            child = self._rows.get(key) or next(shared, None)
-            if child is None:
+            if (child := self._find_child(row, key)) is None:
                 if isinstance(row.data, DaySession):
                     break  # Its only segment has no row of its own.
                 self._read_towards(row)
@@ -537,6 +543,17 @@ class TocTree(Tree[TocRow], workers.AppNode, inherit_bindings=False):
         middle = self.scrollable_content_region.height // 2
         self.scroll_to(y=row.line - middle, animate=False, force=True)
         self._arrive()
+
+    def _find_child(
+        self, row: TreeNode[TocRow], key: RowKey
+    ) -> TreeNode[TocRow] | None:
+        """Return the row with a key, the one it shares, or the one it is folded in."""
+        for child in row.children if key not in self._rows else ():
+            if _find_above(child, key[1]):
+                return child
+            if isinstance(child.data, DaySession) and key[1] in _ids_of(child.data):
+                return self._rows.get((child.data.node_id, key[1]))
+        return self._rows.get(key)
 
     def _read_towards(self, branch: TreeNode[TocRow]) -> None:
         """Read a branch that lacks a node of the path."""
@@ -789,9 +806,10 @@ def _row_key(parent_id: str, row: NodeRow) -> RowKey:
 
 def _ids_of(row: TocRow | None) -> set[str]:
     """Return the ids of the nodes that share a row."""
-    if not isinstance(row, TocEntry):
-        return set() if row is None or isinstance(row, str) else {row.node_id}
-    return {entry.node_id for entry in (*row.above, row)}
+    if row is None or isinstance(row, str):
+        return set()
+    others = row.above if isinstance(row, TocEntry) else row.alike
+    return {entry.node_id for entry in (*others, row)}
 
 
 def _find_above(row: TreeNode[TocRow], node_id: str) -> TocEntry | None:
