@@ -42,6 +42,13 @@ class OpenEnd(Line):
 
 
 @dataclass(frozen=True, slots=True)
+class Answer(Line):
+    """What the user answered to a question that the agent asked by a call."""
+
+    question: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
     """A message of the user, and the number of events up to the next one."""
 
@@ -125,6 +132,7 @@ class Facts:
     """The number of events before the first request."""
     reply: Line | None = None
     """The beginning of the agent's last message."""
+    answers: tuple[Answer, ...] = ()
     commits: tuple[Commit, ...] = ()
     pull_requests: tuple[PullRequest, ...] = ()
     pushes: tuple[Line, ...] = ()
@@ -171,6 +179,7 @@ def join_facts(parts: Iterable[Facts]) -> Facts:
         requests=tuple(requests),
         events_before=events_before,
         reply=next(replies, None),
+        answers=_join(part.answers for part in parts),
         commits=tuple(commits),
         pull_requests=_join(part.pull_requests for part in parts),
         pushes=_join(part.pushes for part in parts),

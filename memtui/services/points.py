@@ -50,8 +50,8 @@ def list_left_open(scope: Scope = ALL) -> list[ClaimRow]:
 
 
 def list_decisions(scope: Scope = ALL) -> list[ClaimRow]:
-    """Return what models found to be decided, and what a person added, the latest
-    first."""
+    """Return what was decided, the latest first: answers of the user to questions of an
+    agent, what models found, and what a person added."""
     groups = frozenset((ClaimGroup.WEAK, ClaimGroup.BY_MODEL, ClaimGroup.FACT))
     rows = [
         row

@@ -290,6 +290,7 @@ def _session_id(judgement: Judgement) -> str:
 # Facts as they are judged
 
 _ITEMS = {
+    BulletKind.DECISION: ("answers", "question"),
     BulletKind.COMMIT: ("commits", "subject"),
     BulletKind.PULL_REQUEST: ("pull_requests", "title"),
     BulletKind.TESTS: ("test_runs", ""),

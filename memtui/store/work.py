@@ -18,6 +18,7 @@ from memtui.model.nodes import Bullet, BulletKind, DraftBullet
 from memtui.model.sessions import PeriodWork, SessionWork, WorkState
 from memtui.model.verdicts import Support, Verdict, VerdictFeatures
 from memtui.model.work import (
+    Answer,
     Commit,
     EndKind,
     Facts,
@@ -54,6 +55,7 @@ def facts_from_json(stored: str) -> Facts:
         requests=read("requests", Request),
         events_before=fields.get("events_before", 0),
         reply=Line(**reply) if reply else None,
+        answers=read("answers", Answer),
         commits=read("commits", Commit),
         pull_requests=read("pull_requests", PullRequest),
         pushes=read("pushes", Line),

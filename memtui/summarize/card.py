@@ -19,12 +19,13 @@ from memtui.model.sessions import SessionWork, WorkState
 from memtui.model.work import Commit, EndKind, Facts, Line, OpenEnd, TestRun
 from memtui.text.plain import plain_lines, shorten, shorten_addresses
 
-IDENTITY = "extractive-17"
+IDENTITY = "extractive-18"
 """The name and the version of the rules; another version makes new summaries."""
 
 OUTCOME_CHARS = 200
 MAX_FILES = 4
 MAX_COMMITS = 6
+MAX_ANSWERS = 6
 MAX_FAILED = 3
 MAX_EVENT_IDS = 5
 
@@ -335,6 +336,14 @@ def _list_messages(facts: Facts) -> Iterator[DraftBullet]:
         yield DraftBullet(outcome.text, (outcome.event_id,), BulletKind.OUTCOME)
 
 
+def _list_answers(facts: Facts) -> Iterator[DraftBullet]:
+    """Yield a line for each question of the agent that the user answered."""
+    for answer in facts.answers:
+        question = shorten(answer.question, BULLET_CHARS // 2)
+        text = shorten(f"{question} → {answer.text}", BULLET_CHARS)
+        yield DraftBullet(text, (answer.event_id,), BulletKind.DECISION)
+
+
 def _join_lines(kind: BulletKind, bullets: Sequence[DraftBullet]) -> DraftBullet:
     """Return several bullets of a kind as one, as far as they fit."""
     text, count = "", 0
@@ -374,7 +383,7 @@ def summarize_segment(facts: Facts, earlier_request: str = "") -> Summary:
         (BulletKind.PULL_REQUEST, list(list_pull_requests(facts))),
     ):
         bullets += [_join_lines(kind, lines)] if lines else []
-    bullets += [*_list_tests(facts), *_list_files(facts)]
+    bullets += [*_list_answers(facts), *_list_tests(facts), *_list_files(facts)]
     return Summary(_title_segment(facts, earlier_request), tuple(bullets))
 
 
@@ -399,6 +408,7 @@ def list_session_lines(facts: Facts, work: SessionWork) -> list[DraftBullet]:
         commits = [*commits[:MAX_COMMITS], DraftBullet(text, ids, BulletKind.MORE)]
     return [
         *_list_messages(facts),
+        *list(_list_answers(facts))[-MAX_ANSWERS:],
         *(
             DraftBullet(line.text, (line.event_id,), BulletKind.LEFT_OPEN)
             for line in work.left_open

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from memtui.model import tool_calls
 from memtui.model.events import Event, EventRole, EventType
 from memtui.model.work import (
+    Answer,
     Commit,
     EndKind,
     Facts,
@@ -25,6 +26,7 @@ from memtui.model.work import (
     Task,
     TestRun,
 )
+from memtui.summarize.answers import find_answers
 from memtui.summarize.shell import SimpleCommand, join_path, split_commands
 from memtui.text.plain import (
     plain_beginning,
@@ -67,6 +69,7 @@ class _FactsReader:
         self._counts = [0]
         """The numbers of events before the first request, and after each one."""
         self._reply: Event | None = None
+        self._answers: list[Answer] = []
         self._commits: list[Commit] = []
         self._undoable = 0
         """The number of last commits that a reset of the branch would undo."""
@@ -103,6 +106,7 @@ class _FactsReader:
             reply=Line(plain_beginning(reply.text, REPLY_CHARS), reply.event_id)
             if reply
             else None,
+            answers=tuple(self._answers),
             commits=tuple(self._commits),
             pull_requests=tuple(self._pull_requests),
             pushes=tuple(self._pushes),
@@ -167,6 +171,11 @@ class _FactsReader:
         bare_name = _bare_name(name)
         if bare_name in _TASK_TOOLS:
             self._read_tasks(event, _parse_input(event), output)
+        elif bare_name in _ASKING_TOOLS:
+            self._answers += [
+                Answer(answer, event.event_id, question)
+                for question, answer in find_answers(_parse_input(event), whole)
+            ]
         elif bare_name == "createpullrequest":
             title = _parse_input(event).get("title")
             self._add_pull_request(event, title, _find_pull_requests(output)[:1])
@@ -802,6 +811,9 @@ _TASK_TOOLS = word_set(
     taskupdate"""
 )
 """The tools with which agents keep their to-do lists, without underscores."""
+
+_ASKING_TOOLS = word_set("askuserquestion requestuserinput askuser question")
+"""The tools with which agents ask the user, without underscores."""
 
 _TASK_NUMBER = re.compile(r"#(\d+)")
 _CLOSED = word_set("completed complete done cancelled canceled deleted")

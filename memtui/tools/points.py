@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from memtui.workspace import Workspace
 
 NO_DECISION = (
-    "No decisions are stored. Only a model finds them in sessions: memtui doctor says"
-    " whether there is one."
+    "No decisions are stored. They are the user's answers to questions that an agent"
+    " asks by a tool, and what a model finds: memtui doctor says whether there is one."
 )
 
 

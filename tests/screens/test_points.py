@@ -110,7 +110,7 @@ async def test_list_switches_to_decisions_and_narrows_to_the_scope(
     async with app.run_test(size=(120, 36)) as pilot:
         await settle(pilot)
         await press(pilot, settle, "L", "L", "d")
-        assert "Only a model finds decisions" in nothing(pilot)
+        assert "No decision is stored" in nothing(pilot)
         assert "No model is used while summaries.provider is" in nothing(pilot)
         assert "x dismisses it" in notices(app)[-1]
         await press(pilot, settle, "L")

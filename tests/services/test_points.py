@@ -215,7 +215,7 @@ def test_commands_and_tool_list_points(workspace: Workspace, tmp_path: Path) -> 
     data = json_data(run_memtui(home, "open", "--project", "zoo", "--json").stdout)
     assert (data["total"], data["points"][0]["id"]) == (1, item["id"])
     empty = run_memtui(home, "decisions").stdout
-    assert "Only a model finds them" in empty
+    assert "No decisions are stored" in empty
     assert (
         "Nothing is stored for the project"
         in run_memtui(home, "open", "--project", "x").stdout

@@ -60,6 +60,33 @@ def bash(command: str, result: str = "", **more: str) -> Event:
 ANSWER = "[main abc1234] Fix it\n 2 files changed, 20 insertions(+), 4 deletions(-)"
 
 
+# Answers
+
+
+def ask(tool: str, question: str, result: str, **more: str) -> Event:
+    return call(tool, {"questions": [{"question": question}]}, result, **more)
+
+
+@pytest.mark.parametrize(
+    "tool", ["AskUserQuestion", "request_user_input", "ask_user", "question"]
+)
+def test_what_the_user_answered_is_a_fact(tool: str) -> None:
+    event = ask(tool, "Which one?", '"Which one?"="The second". Go on.')
+    (answer,) = read_facts([event]).answers
+    assert (answer.question, answer.text) == ("Which one?", "The second")
+    assert answer.event_id == event.event_id
+
+
+def test_a_question_that_the_user_refused_or_that_failed_has_no_answer() -> None:
+    answered = '"Which one?"="The second".'
+    events = [
+        ask("AskUserQuestion", "Which one?", "The user doesn't want to proceed."),
+        ask("AskUserQuestion", "Which one?", answered, call_end="failed"),
+        call("mcp__wiki__ask_question", {"question": "Which one?"}, answered),
+    ]
+    assert not read_facts(events).answers
+
+
 # Commits
 
 

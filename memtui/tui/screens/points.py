@@ -16,7 +16,8 @@ from memtui.tui.screens.audit import ClaimsScreen, claim_bindings
 
 NOTHING_OPEN = "Nothing was left open{of}.\n\nL lists what was decided."
 NOTHING_DECIDED = (
-    "No decision is stored{of}. Only a model finds decisions in sessions.\n\n"
+    "No decision is stored{of}. Your answers to questions that an agent asks by a tool"
+    " are decisions, and what a model finds in sessions.\n\n"
     "{model}\n\nL lists what was left open."
 )
 
