@@ -115,6 +115,10 @@ async def test_list_switches_to_decisions_and_narrows_to_the_scope(
         assert "x dismisses it" in notices(app)[-1]
         await press(pilot, settle, "L")
         assert len(texts(pilot)) == 3
+        # The list has the focus again.
+        await press(pilot, settle, "down")
+        rows = app.screen.query_one(ClaimList)
+        assert rows.has_focus and rows.highlighted == 1
         app.set_scope(Scope(project="park"))
         await settle(pilot)
         assert "Nothing was left open in park." in nothing(pilot)

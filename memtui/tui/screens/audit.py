@@ -277,6 +277,8 @@ class ClaimsScreen(SessionActions[None], BaseScreen[None]):
         self._list.show(rows, self.kind)
         if not rows:
             self.show_instead(nothing)
+        elif self.focused is None:
+            self._list.focus()  # It lost the focus while it was hidden.
         self._show_selected()
 
     def show_title(self, title: str, info: str) -> None:
