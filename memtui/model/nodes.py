@@ -4,7 +4,7 @@ A node summarizes a period or a segment. A new summary is a new version of the n
 existing versions are never changed.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from enum import StrEnum
@@ -394,14 +394,6 @@ class TocEntry:
             return first, end
         first_of_month, end_of_month = calendar.day_range(self.month_id)
         return max(first, first_of_month), min(end, end_of_month)
-
-
-@dataclass(frozen=True, slots=True)
-class CalendarYear:
-    """The days of a year that have conversations."""
-
-    number: int
-    days: Mapping[date, TocEntry] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,6 @@ from memtui.model.nodes import (
     DAY_SESSION_PREFIX,
     MAX_KEYWORDS,
     NO_STATS,
-    CalendarYear,
     DaySession,
     Keyword,
     NodeCounts,
@@ -219,25 +218,24 @@ def get_path(node_id: str) -> list[str]:
     return calendar.path(name, listed_under if is_listed else months[-1])
 
 
-def get_calendar_year(number: int, zone: tzinfo, scope: Scope = ALL) -> CalendarYear:
-    """Return the days of a year with their counts, as the contents have them."""
-    year = calendar.day_range(f"toc:year:{number:04}")
+def list_days(zone: tzinfo, scope: Scope = ALL) -> dict[date, TocEntry]:
+    """Return all days with their counts, as the contents have them, oldest first."""
     with database.connection():
-        days = entries.list_days(year, scope)
-        if scope.is_narrow:
+        days = entries.list_days(scope)
+        if days and scope.is_narrow:
             works: dict[str, list[PeriodWork]] = {}
-            for work in store_work.list_period_works(year, scope):
+            span = days[0].node_id, calendar.day_range(days[-1].node_id)[1]
+            for work in store_work.list_period_works(span, scope):
                 for day_id in work.days:
                     works.setdefault(day_id, []).append(work)
             days = [
                 replace(day, headline=rollup.make_headline(works.get(day.node_id, [])))
                 for day in days
             ]
-    by_date = {
+    return {
         date.fromisoformat(day.node_id.removeprefix("toc:day:")): day
         for day in add_session_counts(days, zone, scope)
     }
-    return CalendarYear(number, by_date)
 
 
 def get_date_range() -> DateRange | None:

@@ -86,10 +86,10 @@ def get(node_ids: Sequence[str], scope: Scope = ALL) -> list[TocEntry]:
     return _count(entries, scope)
 
 
-def list_days(days: DayRange, scope: Scope = ALL) -> list[TocEntry]:
-    """Return the entries of the days of a range in a scope, oldest first."""
-    sql = "SELECT node_id FROM nodes WHERE node_id >= ? AND node_id < ?"
-    return get(sorted(fetch_column(sql, *days)), scope)
+def list_days(scope: Scope) -> list[TocEntry]:
+    """Return the entries of all days in a scope, oldest first."""
+    sql = "SELECT node_id FROM nodes WHERE level = 'day' ORDER BY node_id"
+    return get(fetch_column(sql), scope)
 
 
 class _Share(NamedTuple):

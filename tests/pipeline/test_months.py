@@ -140,7 +140,7 @@ def test_there_is_no_month_without_events(pipeline: Pipeline, tmp_path: Path) ->
     assert browse.get_path("toc:day:2026-08-01") == [*way, "toc:day:2026-08-01"]
     assert browse.find_nearest("toc:month:2026-08") == "toc:month:2026-08"
     assert browse.find_nearest("toc:month:2026-07") == "toc:month:2026-08"
-    assert [*browse.get_calendar_year(2026, UTC).days] == [SATURDAY]
+    assert [*browse.list_days(UTC)] == [SATURDAY]
     with database.transaction():
         nodes.delete(["toc:day:2026-08-01"])
     assert browse.get_path("toc:week:2026-W31")[-1] == "toc:week:2026-W31"

@@ -76,7 +76,7 @@ def test_a_pending_node_has_the_counts_of_its_segments(
     codex = Scope(agent="codex")
     all_of, parts = list_entries(names), list_entries(names, codex)
     january = date(2024, 1, 18)
-    day = browse.get_calendar_year(2024, UTC).days[january]
+    day = browse.list_days(UTC)[january]
     with database.transaction():
         NodeRow.update(latest=None).where(NodeRow.node_id << names).execute()
     waiting = list_entries(names)
@@ -86,5 +86,5 @@ def test_a_pending_node_has_the_counts_of_its_segments(
     assert browse.list_children()[0].counts == all_of[0].counts
     page = browse.get_node(names[0])
     assert page is not None and page.counts == all_of[0].counts
-    pending = browse.get_calendar_year(2024, UTC).days[january]
+    pending = browse.list_days(UTC)[january]
     assert pending.status is NodeStatus.PENDING and pending.counts == day.counts

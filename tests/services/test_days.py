@@ -9,26 +9,22 @@ from memtui.services import browse
 from memtui.workspace import Workspace
 
 
-def test_a_calendar_year_has_its_days_with_their_counts(
-    full_workspace: Workspace,
-) -> None:
-    year = browse.get_calendar_year(2024, UTC)
-    assert year.days[date(2024, 2, 6)].counts.messages > 0
-    assert {day.year for day in year.days} == {2024}
-    rows = {day: browse.list_day_sessions(at.node_id) for day, at in year.days.items()}
-    assert {day: at.sessions for day, at in year.days.items()} == {
+def test_all_days_are_listed_with_their_counts(full_workspace: Workspace) -> None:
+    days = browse.list_days(UTC)
+    assert days[date(2024, 2, 6)].counts.messages > 0
+    assert {day.year for day in days} == {2023, 2024} and [*days] == sorted(days)
+    rows = {day: browse.list_day_sessions(at.node_id) for day, at in days.items()}
+    assert {day: at.sessions for day, at in days.items()} == {
         day: len(sessions) for day, sessions in rows.items()
     }
-    assert browse.get_date_range() == DateRange(
-        min(browse.get_calendar_year(2023, UTC).days), max(year.days)
-    )
+    assert browse.get_date_range() == DateRange(min(days), max(days))
 
 
 def test_days_of_a_scope_have_its_counts(
     full_workspace: Workspace,
 ) -> None:
-    every = browse.get_calendar_year(2024, UTC).days
-    codex = browse.get_calendar_year(2024, UTC, Scope(agent="codex")).days
+    every = browse.list_days(UTC)
+    codex = browse.list_days(UTC, Scope(agent="codex"))
     assert codex and set(codex) < set(every)
     assert all("codex" in entry.agents for entry in codex.values())
     assert all(
@@ -39,7 +35,7 @@ def test_days_of_a_scope_have_its_counts(
 
 def test_an_empty_store_has_no_days(workspace: Workspace) -> None:
     assert browse.get_date_range() is None
-    assert browse.get_calendar_year(2024, UTC).days == {}
+    assert browse.list_days(UTC) == {}
     assert browse.find_nearest("toc:day:2024-01-01") == ""
 
 

@@ -1,6 +1,6 @@
 """The calendar: the activity of each day, year by year."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import partial
@@ -20,7 +20,7 @@ from textual.widgets import Static
 from memtui.model import calendar
 from memtui.model.calendar import DateRange
 from memtui.model.filters import Scope
-from memtui.model.nodes import CalendarYear, NodeStatus, TocEntry
+from memtui.model.nodes import NodeStatus, TocEntry
 from memtui.model.quantities import plural
 from memtui.services import browse
 from memtui.text import date_format
@@ -100,7 +100,7 @@ class DayGrid(Widget, can_focus=True):
         self._top_year = cursor.year
         # The first and the last day with conversations.
         self.span: DateRange | None = None
-        self.years: dict[int, CalendarYear] = {}
+        self.days: Mapping[date, TocEntry] | None = None  # None until they are read.
         self.scale = ActivityScale.from_counts(())
 
     @property
@@ -122,26 +122,28 @@ class DayGrid(Widget, can_focus=True):
     @property
     def current(self) -> TocEntry | None:
         """The day under the cursor, None if it is empty or has not been read."""
-        return self._find(self.cursor)
+        return self._days.get(self.cursor)
 
     @property
     def is_loaded(self) -> bool:
-        return bool(self.years)
+        return self.days is not None
 
-    def _find(self, day: date) -> TocEntry | None:
-        year = self.years.get(day.year)
-        return year.days.get(day) if year else None
+    @property
+    def _days(self) -> Mapping[date, TocEntry]:
+        return self.days or {}
 
-    def show(self, span: DateRange | None, years: Iterable[CalendarYear]) -> None:
-        """Show years, with one scale for all; the cursor stays where it is.
+    def show(
+        self, span: DateRange | None, days: Mapping[date, TocEntry] | None
+    ) -> None:
+        """Show days, with one scale for all; the cursor stays where it is.
 
         Args:
             span: The first and the last day with conversations.
-            years: All years from the first to the last one.
+            days: Those with conversations of the scope; None while they are read.
         """
-        self.span, self.years = span, {year.number: year for year in years}
-        days = [day for year in self.years.values() for day in year.days.values()]
-        self.scale = ActivityScale.from_counts(day.counts.messages for day in days)
+        self.span, self.days = span, days
+        counts = (day.counts.messages for day in self._days.values())
+        self.scale = ActivityScale.from_counts(counts)
         self.refresh()
 
     def go_to(self, day: date) -> None:
@@ -263,8 +265,8 @@ class DayGrid(Widget, can_focus=True):
         parts = [(lead, "bold" if has_cursor else "$context")]
         for day in days:
             text, style = " " * cells, NO_MESSAGES
-            is_shown = day.year == year and year in self.years
-            if is_shown and (activity := self._find(day)) is not None:
+            is_shown = day.year == year and self.is_loaded
+            if is_shown and (activity := self._days.get(day)) is not None:
                 level = self.scale.level(activity.counts.messages)
                 text, style = GLYPHS[level] * cells, "$accent"
             elif is_shown and day <= self._last_day:
@@ -316,8 +318,8 @@ DAY_LEVELS = ("toc:day:", "toc:segment:")
 """A change to one of these nodes changes a day."""
 
 
-YearData: TypeAlias = tuple[DateRange | None, Sequence[CalendarYear]]
-"""The first and the last day, and the years."""
+CalendarData: TypeAlias = tuple[DateRange | None, Mapping[date, TocEntry]]
+"""The first and the last day with conversations, and those of the scope."""
 
 
 class CalendarScreen(SessionActions[str], BaseScreen[str]):
@@ -374,30 +376,23 @@ class CalendarScreen(SessionActions[str], BaseScreen[str]):
     # Loading
 
     def reload(self) -> None:
-        scope, today, zone = self._scope, self._today, self.zone
+        scope, zone = self._scope, self.zone
 
-        def read() -> YearData:
-            span = browse.get_date_range()
-            first = span.first if span else today
-            last = max(span.last, today) if span else today
-            years = [
-                browse.get_calendar_year(year, zone, scope)
-                for year in range(first.year, last.year + 1)
-            ]
-            return span, years
+        def read() -> CalendarData:
+            return browse.get_date_range(), browse.list_days(zone, scope)
 
         self.load(read, self._show, "years", self._show_loading)
 
     def show_scope(self, scope: Scope) -> None:
         self._scope = scope
-        self._grid.show(self._grid.span, ())
+        self._grid.show(self._grid.span, None)
         self.reload()
 
-    def _show(self, data: YearData) -> None:
-        span, years = data
+    def _show(self, data: CalendarData) -> None:
+        span, days = data
         self.set_class(span is None, "-empty")
         self.remove_class("-failing")
-        self._grid.show(span, years)
+        self._grid.show(span, days)
         if span is not None and not self._is_placed:
             self._is_placed = True
             self._grid.go_to(self._day or span.last)
@@ -406,18 +401,16 @@ class CalendarScreen(SessionActions[str], BaseScreen[str]):
     @on(DayHighlighted)
     def _show_day(self) -> None:
         grid = self._grid
-        if not grid.is_loaded:
+        if grid.days is None:
             return
         day = describe_day(grid.cursor, grid.current, self._today)
         self.query_one("#day", Static).update(day)
         self.query_one("#legend", Static).update(describe_scale(grid.scale))
-        year = grid.years[grid.cursor.year]
-        messages = sum(day.counts.messages for day in year.days.values())
-        measure = (
-            f"{year.number}: {plural(len(year.days), 'day')}"
-            f" · {plural(messages, 'message')}"
-        )
-        self.query_one(PaneTitle).info = measure if year.days else ""
+        year = grid.cursor.year
+        counts = [e.counts.messages for day, e in grid.days.items() if day.year == year]
+        messages = plural(sum(counts), "message")
+        measure = f"{year}: {plural(len(counts), 'day')} · {messages}"
+        self.query_one(PaneTitle).info = measure if counts else ""
 
     def show_error(self, error: BaseException, group: str) -> None:
         if group == SESSION:
