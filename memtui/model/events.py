@@ -377,6 +377,11 @@ def clean(text: str) -> str:
     return _SURROGATE.sub("�", _UNSHOWABLE.sub("", text))
 
 
+def plain_line(text: str) -> str:
+    """Return a text in one line, with single spaces and without hidden characters."""
+    return " ".join(remove_tag_characters(clean(text)).split())
+
+
 def clean_line(text: str) -> str:
     """Clean a name, and put its lines on one."""
     return " ".join(filter(None, clean(text).splitlines()))

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import tzinfo
 from typing import NamedTuple
 
+from memtui.model.events import plain_line
 from memtui.model.nodes import Bullet
 from memtui.model.verdicts import Support
 from memtui.services import conversation
@@ -95,7 +96,7 @@ def write_html(sections: Sequence[Section], zone: tzinfo, footer: str = "") -> s
 
 
 def _escape(text: str) -> str:
-    return html.escape(markdown.to_line(text))
+    return html.escape(plain_line(text))
 
 
 def _number_sources(sections: Iterable[Section]) -> dict[str, int]:

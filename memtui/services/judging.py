@@ -8,7 +8,7 @@ from datetime import datetime
 
 from memtui.errors import MemtuiError, UsageError
 from memtui.model.citations import Grip, grip_id
-from memtui.model.events import Event, clean, remove_tag_characters, to_ms
+from memtui.model.events import Event, plain_line, to_ms
 from memtui.model.judgements import Claim, Judgement, Ruling
 from memtui.model.nodes import (
     BULLET_CHARS,
@@ -240,8 +240,7 @@ def list_sources(page: str, bullet: Bullet) -> list[Event]:
 
 def clean_line(text: str, limit: int) -> str:
     """Return a typed text as a line, without secrets."""
-    line = " ".join(remove_tag_characters(clean(text)).split())
-    return shorten(redact(line).text, limit)
+    return shorten(redact(plain_line(text)).text, limit)
 
 
 def _find_place(node_id: str, grips: dict[str, Grip]) -> tuple[str, str]:

@@ -7,13 +7,7 @@ from datetime import UTC, datetime, tzinfo
 
 from memtui.errors import MemtuiError, UsageError
 from memtui.model import citations
-from memtui.model.events import (
-    Event,
-    clean,
-    is_event_id,
-    remove_tag_characters,
-    to_ms,
-)
+from memtui.model.events import Event, is_event_id, plain_line, to_ms
 from memtui.model.filters import ALL, FILTER_FIELDS, Filters, Scope
 from memtui.model.nodes import TITLE_CHARS, Bullet, BulletKind, TocNode
 from memtui.model.sessions import (
@@ -296,7 +290,7 @@ def rename(agent: str, session_id: str, name: str, zone: tzinfo) -> Session:
     Raises:
         MemtuiError: The session is not stored any more, or the name is empty.
     """
-    line = " ".join(remove_tag_characters(clean(name)).split())
+    line = plain_line(name)
     if not any(character.isprintable() for character in line.replace(" ", "")):
         raise UsageError("the name is empty")
     return _set_own_name(

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from datetime import datetime, tzinfo
 
 from memtui.model import citations
-from memtui.model.events import clean, remove_tag_characters
+from memtui.model.events import plain_line
 from memtui.model.sessions import Session
 from memtui.text import date_format
 from memtui.text.plain import shorten
@@ -22,14 +22,9 @@ _BLOCK_MARKUP = re.compile(r"^(?:(?=[#+=-])|(\d{1,9})(?=[.)]))")
 """Signs that make the beginning of a line a heading, an item of a list or a rule."""
 
 
-def to_line(text: str) -> str:
-    """Return a text in one line, without control characters."""
-    return " ".join(remove_tag_characters(clean(text)).split())
-
-
 def escape(text: str) -> str:
     """Return a text in one line, in which nothing is markup."""
-    line = _INLINE_MARKUP.sub(r"\\\g<0>", to_line(text))
+    line = _INLINE_MARKUP.sub(r"\\\g<0>", plain_line(text))
     return _BLOCK_MARKUP.sub(r"\1\\", line)
 
 

@@ -5,6 +5,7 @@ from textwrap import indent
 from typing import TYPE_CHECKING
 
 from memtui.model import citations
+from memtui.model.events import plain_line
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import Bullet
 from memtui.services import conversation, documents, report
@@ -76,7 +77,7 @@ def _describe(bullet: Bullet, sources: Mapping[str, Source], quoted: set[str]) -
         start = message.find(source.excerpt) if len(message) > QUOTE_CHARS else 0
         quote = shorten(message[max(start, 0) :].strip(), QUOTE_CHARS)
         # A line that is the whole message needs no quote.
-        if markdown.to_line(quote) not in text and quote not in quoted:
+        if plain_line(quote) not in text and quote not in quoted:
             quotes.append({"quote": quote})
             quoted.add(quote)
     return {
