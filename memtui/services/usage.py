@@ -75,6 +75,9 @@ _COLUMNS = ("in", "out", "cache read", "cache write", "cost", "active")
 
 NOT_STATED = "–"
 
+NAME_CHARS = 50
+"""The widest column of names; longer names reach over it."""
+
 
 def tabulate(totals: Sequence[UsageTotal]) -> list[str]:
     """Return totals as the lines of a table.
@@ -83,7 +86,7 @@ def tabulate(totals: Sequence[UsageTotal]) -> list[str]:
     """
     rows = [("", *_COLUMNS, ""), *map(_list_cells, totals)]
     names, *columns, notes = zip(*rows, strict=True)
-    width = max(map(len, names))
+    width = min(max(map(len, names)), NAME_CHARS)
     lines = [name.ljust(width) for name in names]
     for column in columns:
         if any(column[1:]) or column[0] in _COLUMNS[:2]:

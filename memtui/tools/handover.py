@@ -27,7 +27,7 @@ PAGE_TOKENS = 100
 QUOTE_CHARS = 1_200
 """The most that is quoted of a message."""
 
-HINT = "\nThe ids are those of messages: memtui expand ID prints more of them."
+HINT = "The ids are those of messages: memtui expand ID prints more of them."
 
 
 def make_pack(
@@ -60,7 +60,7 @@ def make_pack(
     reply = Reply(
         {"lines": items},
         _write_item,
-        head_lines=["# Context pack", HINT],
+        head_lines=["# Context pack", "", HINT],
         # The first lines of each page come before the others of any.
         order=sorted(range(len(items)), key=lambda number: places[number]),
         details="quotes",

@@ -23,7 +23,10 @@ def test_pack_of_a_session_has_its_card_with_the_messages(
     full_workspace: Workspace,
 ) -> None:
     text = handover.make_pack(full_workspace, ["shop-2"]).text
-    assert fencing.NOTICE in text.splitlines()[0]
+    first, *head = text.splitlines()[:6]
+    assert fencing.NOTICE in first
+    assert head[:4] == ["# Context pack", "", handover.HINT, ""]
+    assert head[4].startswith("## ")
     card = sessions.read_card("claude-code", "shop-2")
     for bullet in card.bullets:
         assert f"\n- {bullet.labelled} [grip:" in text
