@@ -119,8 +119,8 @@ def _numbered(names: Iterable[str], first: int) -> dict[str, int]:
 
 _SHORT_MONTHS = _numbered(month_abbr[1:], 1) | {"sept": 9}
 _MONTHS = _SHORT_MONTHS | _numbered(month_name[1:], 1)
-_UNCLEAR_MONTHS = {*_SHORT_MONTHS, "march"}
-"""Names that are other words where they have no capital."""
+_UNCLEAR_MONTHS = {"mar", "march", "apr", "may", "sep", "sept", "oct", "dec"}
+"""Names that are other words where they have no capital: "oct 12" is a number."""
 _WEEKDAYS = _numbered(day_name, 0)
 
 
