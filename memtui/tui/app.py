@@ -384,8 +384,13 @@ class MemtuiApp(App[str | MemtuiError], workers.Loader):
         return self.screen
 
     def action_jump_back(self) -> None:
+        """Leave a session; take back the last jump in the contents."""
         from memtui.tui.screens.contents import ContentsScreen
+        from memtui.tui.screens.reader import ReaderScreen
 
+        if isinstance(self.screen, ReaderScreen):
+            self.screen.dismiss(None)
+            return
         screens = [s for s in self.screen_stack if isinstance(s, ContentsScreen)]
         if not screens or not screens[0].jumps:
             self.notify("There is no jump to take back.")

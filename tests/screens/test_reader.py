@@ -368,8 +368,12 @@ async def test_call_opens_its_subagent(
         assert title.title == "subagent helper-1 of Grinding [b]grain[/b]"
         turns = view(app).buffer.turns
         assert [turn.event.subagent for turn in turns] == ["helper-1"] * 4
+        for key in ("escape", "backspace"):
+            await press(pilot, settle, key)
+            assert current_event(app).ordinal == 3 and not current_event(app).subagent
+            await press(pilot, settle, "enter")
+            assert current_event(app).subagent == "helper-1"
         await press(pilot, settle, "escape")
-        assert current_event(app).ordinal == 3 and not current_event(app).subagent
         await press(pilot, settle, "space")
         assert any("wheel 3" in line for line in lines(app)), "space unfolds it"
 
