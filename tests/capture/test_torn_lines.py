@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import timedelta
 from pathlib import Path
 
@@ -22,11 +22,14 @@ from memtui.capture.formats.base import (
 from memtui.capture.formats.jsonl import JsonLinesFormat, JsonParser
 from memtui.capture.spool import SpoolFile, extract_invalid
 from memtui.model.events import Event
-from tests.capture import corpora
+from tests.capture import corpora, endings
 from tests.capture.conftest import READ_AT, reload_cursor, stored_items
+from tests.capture.endings import Way
 from tests.capture.mutations import tears
 
 FORMATS = list(corpora.MADE)
+
+AFTERWARDS = endings.LATER
 
 SOON = corpora.AT + timedelta(seconds=12)
 """A time while the files are being written."""
@@ -140,6 +143,61 @@ def test_whole_payload_after_a_torn_one_is_stored() -> None:
         # Only the torn one is quarantined.
         part = extract_invalid(SpoolFile("a.json", raw, corpora.AT), READ_AT)
         assert part.raw.strip() == torn.strip() and not part.skipped, raw
+
+
+def gemini_document() -> tuple[str, bytes]:
+    header, *records = corpora.MADE["gemini-cli"]()
+    # A document has only the last version of a message.
+    messages = {fields["id"]: fields for fields in records if "type" in fields}
+    document = {**header, "messages": list(messages.values())}
+    raw = json.dumps(document, indent=2).encode()
+    return "tmp/shop/chats/session-1.json", raw
+
+
+def opencode_document() -> tuple[str, bytes]:
+    (document,) = endings.opencode(Way.FAILED) or ()
+    return "opencode-session-1.json", json.dumps(document).encode()
+
+
+@pytest.mark.parametrize("make", [gemini_document, opencode_document])
+def test_messages_before_the_end_of_a_cut_off_document_are_read(
+    make: Callable[[], tuple[str, bytes]], tmp_path: Path
+) -> None:
+    place, raw = make()
+    raw = raw.replace(b"cart", "} ] Größe [ { cart".encode())
+    file, later = tmp_path / place, AFTERWARDS
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(raw)
+    source = formats.detect_format(file)
+    assert source
+    whole = texts(source.read(file, None, agent="own", now=later))
+    counts = set()
+    for end in range(1, len(raw) - 1):
+        file.write_bytes(raw[:end])
+        items = list(source.read(file, None, agent="own", now=later))
+        counts.add(len(texts(items)))
+        assert texts(items) == whole[: len(texts(items))]
+        assert any(isinstance(i, PendingRecord | InvalidRecord) for i in items)
+    assert counts >= {0, 1, len(whole)}
+
+
+@pytest.mark.parametrize("make", [gemini_document, opencode_document])
+def test_rest_of_a_cut_off_document_is_read_when_it_is_whole(
+    make: Callable[[], tuple[str, bytes]], tmp_path: Path
+) -> None:
+    place, raw = make()
+    file = tmp_path / place
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(raw[: raw.index(b'"m2"')])
+    source = formats.detect_format(file)
+    assert source
+    before = list(source.read(file, None, agent="own", now=AFTERWARDS))
+    assert len(texts(before)) == len(pending(before)) == 1
+    assert isinstance(before[-1], Cursor)
+    file.write_bytes(raw)
+    after = list(source.read(file, before[-1], agent="own", now=AFTERWARDS))
+    whole = texts(source.read(file, None, agent="own", now=AFTERWARDS))
+    assert {*texts(before), *texts(after)} == {*whole} and not pending(after)
 
 
 @pytest.mark.parametrize(

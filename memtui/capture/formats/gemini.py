@@ -102,7 +102,8 @@ class GeminiFormat(SourceFormat):
             return True
         if path.suffix != ".json" or path.stat().st_size > jsonl.MAX_RECORD_BYTES:
             return False
-        return _is_header(_parse_document(path.read_bytes()) or {})
+        document, _ = jsonl.parse_document(path.read_bytes())
+        return _is_header(document or {})
 
     def read(
         self, path: Path, start: Cursor | None, *, agent: str, now: datetime
@@ -130,10 +131,6 @@ def _is_record(fields: Fields) -> bool:
     return is_message or is_update or _is_header(fields)
 
 
-def _parse_document(raw: bytes) -> dict[str, object] | None:
-    return jsonl.parse_object(raw.decode("utf-8", "replace"))
-
-
 def _read_document(
     path: Path, start: Cursor | None, make_reader: jsonl.MakeReader
 ) -> Iterator[ParsedItem]:
@@ -150,15 +147,17 @@ def _read_document(
         return
     if start and start.offset:
         yield FileReplaced("the document was written again")
-    document = _parse_document(raw)
+    document, is_cut_off = jsonl.parse_document(raw)
     if document is not None:
+        if is_cut_off:
+            yield PendingRecord(jsonl.CUT_OFF, raw.count(b"\n") + 1)
         reader = make_reader({})
         yield from jsonl.read_one(reader, Record(1, document))
         yield from reader.finish()
     elif raw.strip().endswith((b"}", b"]")):
         yield InvalidRecord("not a session's document", 1)
     elif raw.strip():
-        yield PendingRecord("the document is cut off", 1)
+        yield PendingRecord(jsonl.CUT_OFF, 1)
     yield Cursor(len(raw), raw.count(b"\n"), fingerprint)
 
 

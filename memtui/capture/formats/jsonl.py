@@ -88,7 +88,8 @@ _DECODER = json.JSONDecoder(strict=False)
 
 _OBJECT_START = re.compile(r'\{\s*+"')
 
-_STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]++|\\.)*+"|[{}\[\]]', re.DOTALL)
+_STRING_OR_BRACKET = re.compile(r'"(?:[^"\\]++|\\.)*+"|["{}\[\]]', re.DOTALL)
+"""A string, a bracket, or the quote of a string that does not end."""
 
 _SEPARATORS = "\ufeff \t\r\n\0,"
 """Characters that may stand between the objects of a line, and around them."""
@@ -844,6 +845,34 @@ def parse_object(raw: object) -> dict[str, object] | None:
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
+
+
+CUT_OFF = "the document is cut off"
+
+
+def parse_document(raw: bytes) -> tuple[dict[str, object] | None, bool]:
+    """Parse a document that holds one JSON object, and say whether it is cut off.
+
+    Of a cut-off one, what comes before the last whole object in a list is returned.
+    Here, this is the first message::
+
+        {"sessionId": "s1", "messages": [{"id": "m1"}, {"id": "m
+    """
+    text = raw.decode("utf-8", "replace")
+    if (document := parse_object(text)) is not None:
+        return document, False
+    opened: list[str] = []
+    end = 0
+    for match in _STRING_OR_BRACKET.finditer(text):
+        if match[0] in ("{", "["):
+            opened.append(match[0])
+        elif match[0] in ("}", "]") and opened:
+            if opened.pop() == "{" and opened == ["{", "["]:
+                end = match.end()
+        elif len(match[0]) == 1:
+            break
+    document = parse_object(f"{text[:end]}]}}") if end else None
+    return document, document is not None
 
 
 def decode(raw: bytes) -> str:

@@ -56,7 +56,12 @@ from memtui.capture.formats.base import (
     text_digest,
 )
 from memtui.capture.formats.endings import read_ending, read_fields
-from memtui.capture.formats.jsonl import TOO_DEEP, parse_object
+from memtui.capture.formats.jsonl import (
+    CUT_OFF,
+    TOO_DEEP,
+    parse_document,
+    parse_object,
+)
 from memtui.capture.formats.prompts import clean_title, parse_prompt
 from memtui.files import require_regular_file
 from memtui.model import events
@@ -115,7 +120,8 @@ class OpenCodeFormat(SourceFormat):
 
     def matches_content(self, path: Path, head: Sequence[Record]) -> bool:
         if path.suffix == ".json":
-            fields = parse_object(path.read_bytes()) or {}
+            document, _ = parse_document(path.read_bytes())
+            fields = document or {}
             if _exported_session(fields):
                 return True
             is_session = bool({"projectID", "directory", "time"} & fields.keys())
@@ -346,7 +352,9 @@ def _read_session_file(
 ) -> Iterator[ParsedItem]:
     """Read one session, all of it; what was yielded before is left out."""
     raw = path.read_bytes()
-    fields = parse_object(raw)
+    fields, is_cut_off = parse_document(raw)
+    if is_cut_off:
+        yield PendingRecord(CUT_OFF)
     folder = path.parents[3] if _is_in_storage(path) else path.parent
     reader = _MessageReader(folder, now, start.state if start else {})
     if fields is None:
