@@ -155,7 +155,7 @@ def gemini_document() -> tuple[str, bytes]:
 
 
 def opencode_document() -> tuple[str, bytes]:
-    (document,) = endings.opencode(Way.FAILED) or ()
+    document = next(iter(endings.opencode(Way.FAILED) or ()))
     return "opencode-session-1.json", json.dumps(document).encode()
 
 
