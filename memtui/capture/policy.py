@@ -404,6 +404,9 @@ _AT_REPOSITORY = (
 _ELSEWHERE = (
     "~/.codex/worktrees/*/{repo}",
     "~/.*/worktrees/{repo}",  # .cursor, .claude, .superset
+    "~/.*/*-worktrees/{repo}",  # .roborev/ci-worktrees
+    "**/worktrees/github.com/*/{repo}",
+    "**/worktrees/github/github.com/*/{repo}",
     "~/.worktrees/{repo}",
     "~/worktrees/{repo}",
     "**/.claude-worktrees/{repo}",
@@ -412,8 +415,15 @@ _ELSEWHERE = (
 )
 """The folders of the worktrees of all repositories: only the name is known."""
 
-_HOMES = r"(?:/mnt/[a-z]|[A-Za-z]:|/var)?/(?:home|Users)/[^/]+|/root|"
-"""The home folders of users of any machine; at last, the root of a container."""
+_HOMES = (
+    r"(?:[A-Za-z]:|(?:/(?!home/|Users/)[^/]*){0,3})/(?:home|Users)/[^/]+"
+    r"|/root|(?:[A-Za-z]:|/mnt/[a-z])?"
+)
+"""The home folders of users of any machine, below at most three folders; at last, the
+root of a drive or a container::
+
+    C:/Users/ada    /mnt/c/Users/ada    /var/home/ada    //wsl.localhost/Ubuntu/home/ada
+"""
 
 _BESIDE = re.compile(r"/\.?worktrees/([^/]+)/")
 """The worktrees of several repositories, in a folder that is none itself."""
@@ -447,7 +457,11 @@ def locate_project(cwd: str, root: str = "") -> ProjectLocation:
 
 
 def _as_folder(path: str) -> str:
-    """Return a path, or "" if it is too long to be one."""
+    """Return a path, or "" if it is too long to be one.
+
+    Windows' mark of paths that may be long is left out.
+    """
+    path = path.removeprefix("\\\\?\\")
     return path if len(path.encode("utf-8", "replace")) <= PATH_MAX else ""
 
 
@@ -516,10 +530,16 @@ def _main_worktree(folder: str) -> str:
     except OSError:
         return ""
     named = _slashed(text.strip().removeprefix("gitdir:").strip())
+    if _DRIVE.match(named):  # It was made in Windows, and is read in its Linux.
+        named = f"/mnt/{named[0].lower()}{named[2:]}"
     git_folder = posixpath.normpath(posixpath.join(folder, named))
     common, mark_of_worktree, name = git_folder.rpartition("/worktrees/")
     if not mark_of_worktree or "/" in name:
         return folder  # a submodule, or a repository with its data elsewhere
+    # A submodule's data is in the repository it belongs to, below its own path.
+    outer, is_submodule, path = common.partition("/.git/modules/")
+    if is_submodule:
+        return f"{outer}/{path}"
     # A bare repository is kiosk.git, or hidden in its project: kiosk/.bare
     above, _, own_name = common.rpartition("/")
     return above if own_name.startswith(".") else common

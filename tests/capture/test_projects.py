@@ -115,6 +115,31 @@ def test_submodule_in_a_worktree_is_a_project_of_its_own(tmp_path: Path) -> None
     assert locate_project(str(module)) == ProjectLocation(str(module), "ferry")
 
 
+def test_worktree_of_a_submodule_belongs_to_it(shop: Path, tmp_path: Path) -> None:
+    ferry = tmp_path / "origin/ferry"
+    ferry.mkdir(parents=True)
+    git("init", at=ferry)
+    git("commit", "--allow-empty", "-m", "begin", at=ferry)
+    allowed = ("-c", "protocol.file.allow=always")
+    git(*allowed, "submodule", "add", str(ferry), "vendor/ferry", at=shop)
+    git("worktree", "add", "-b", "fix", str(tmp_path / "fix"), at=shop / "vendor/ferry")
+    place = ProjectLocation(f"{shop}/vendor/ferry", "ferry")
+    for folder in (shop / "vendor/ferry", tmp_path / "fix"):
+        assert locate_project(str(folder)) == place
+
+
+def test_worktree_made_in_windows_belongs_to_its_repository(tmp_path: Path) -> None:
+    mark = "gitdir: C:/Users/ada/kiosk/.git/worktrees/fix\r\n"
+    (tmp_path / ".git").write_text(mark)
+    place = ProjectLocation("/mnt/c/Users/ada/kiosk", "kiosk")
+    assert locate_project(str(tmp_path)) == place
+
+
+def test_mark_of_long_paths_is_no_part_of_a_folder() -> None:
+    folder = "C:\\Users\\ada\\git\\kiosk\\.claude\\worktrees\\fix"
+    assert locate_project(f"\\\\?\\{folder}") == locate_project(folder)
+
+
 def fill(shape: str, repository: str) -> str:
     """Return a folder of a worktree of this shape."""
     above, _, below = shape.partition("{repo}")
@@ -138,7 +163,12 @@ def test_folder_of_a_worktree_that_is_gone_names_its_project(shape: str) -> None
 
 
 @pytest.mark.parametrize(
-    "home", ["/Users/ada", "/root", "/mnt/c/Users/ada", "C:\\Users\\ada"]
+    "home",
+    [
+        *("/Users/ada", "/root", "/mnt/c/Users/ada", "C:\\Users\\ada", "/var/home/ada"),
+        *("/c/Users/ada", "\\\\?\\C:\\Users\\ada", "D:", "/mnt/d"),
+        *("\\\\wsl.localhost\\Ubuntu\\home\\ada", "\\\\wsl$\\Ubuntu\\home\\ada"),
+    ],
 )
 def test_homes_of_other_machines_are_known(home: str) -> None:
     for folder in ("worktrees/kiosk/x", ".codex/worktrees/3f2a/kiosk"):
@@ -166,6 +196,8 @@ def test_own_home_may_be_anywhere(
         ("/home/ada/git/kiosk/.claude/agents", "agents"),
         ("/home/ada/conductor/kiosk", "kiosk"),
         ("/home/ada/git/conductor/src", "src"),
+        ("/home/ada/src/github.com/acme/kiosk/lib", "lib"),
+        ("/srv/home/ada/git/home/ada/kiosk", "kiosk"),
     ],
 )
 def test_ordinary_folder_is_no_worktree(folder: str, project: str) -> None:
