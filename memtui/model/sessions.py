@@ -56,7 +56,7 @@ class SessionMetadata:
     """That of the title, if the source has another one."""
     is_title_given: bool = False
     """The user gave it the title, in the agent: one that a program made neither
-    replaces it nor counts more."""
+    replaces it nor counts more. Without a title, the user took it away."""
 
 
 @dataclass(frozen=True, slots=True)

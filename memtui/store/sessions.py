@@ -266,6 +266,9 @@ def update_metadata(metadata: SessionMetadata) -> int | None:
 _GIVEN_TITLE = "given title"
 """Among the times of facts, that of a title that the user gave in the agent."""
 
+_REMOVED_TITLE = "removed title"
+"""That of when the user took such a title away: older ones do not count."""
+
 
 def _fact_times(row: SessionRow) -> dict[str, int]:
     try:
@@ -294,12 +297,21 @@ def _latest_facts(row: SessionRow, metadata: SessionMetadata) -> dict[str, objec
                 continue
             known_ms = known_ms if was_given == is_given else 0
         at_ms = to_ms(at) if at else max(known_ms, row["updated_ms"])
+        if name == "title" and is_given:
+            removed_ms = times.get(_REMOVED_TITLE, 0)
+            if value and at_ms < removed_ms:
+                continue
+            if not value:
+                times[_REMOVED_TITLE] = max(at_ms, removed_ms)
+                if was_given and at_ms >= known_ms:
+                    facts["title"] = ""
+                    del times["title"], times[_GIVEN_TITLE]
         is_forgotten = name in ("title", "summary") and tombstones.covers_title(value)
         if value and at_ms >= known_ms and not is_forgotten:
             facts[name], times[name] = value, at_ms
             if name == "title" and is_given:
                 times[_GIVEN_TITLE] = at_ms
-    if facts:
+    if times != _fact_times(row):
         facts["fact_times"] = json.dumps(times)
     return facts
 

@@ -314,8 +314,12 @@ def test_names_of_sessions_are_read_from_the_index(tmp_path: Path) -> None:
     readings = list(codex.FORMAT.read(file, None, agent="", now=NOW))
     named = [r for r in readings if isinstance(r, SessionMetadata)]
     titles = [(r.session_id, r.title, str(r.title_at)[:10]) for r in named]
-    assert titles == [("s1", "Later", "2025-09-02"), ("s2", "Two lines", "2025-09-01")]
-    assert [r.line for r in readings if isinstance(r, InvalidRecord)] == [4, 5]
+    assert titles == [
+        ("s1", "Later", "2025-09-02"),
+        ("s2", "Two lines", "2025-09-01"),
+        ("s3", "", "2025-09-01"),
+    ]
+    assert [r.line for r in readings if isinstance(r, InvalidRecord)] == [5]
 
 
 COPIED = (

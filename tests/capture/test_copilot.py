@@ -404,6 +404,8 @@ def test_a_session_belongs_to_the_repository_in_its_records(
         ("  name: nested", "", ""),
         ("name:\nsummary:", "", ""),
         ("name: null\nsummary: ~", "", ""),
+        ('name: "A # b"  # why\r', "A # b", ""),
+        ("\ufeffname: Title", "Title", ""),
         ("name: Title  # why\nsummary: 'Fix #12 # now'", "Title", "Fix #12 # now"),
         ("\x00\xff{[", "", ""),
     ],

@@ -125,6 +125,13 @@ def test_session_info_is_no_event() -> None:
     assert (facts[0].title, facts[0].summary) == ("The cart", "Why it empties")
 
 
+def test_title_that_the_session_has_in_its_agent_is_known() -> None:
+    started = {"session_id": "s1", "hook_event_name": "SessionStart"}
+    items = read(started | {"session_title": "Slow prices"})
+    (facts,) = (item for item in items if isinstance(item, SessionMetadata))
+    assert (facts.title, facts.is_title_given) == ("Slow prices", False)
+
+
 def test_an_unknown_event_is_never_a_message() -> None:
     payload = claude("SomethingNew", prompt="looks like a prompt")
     assert read(payload) == [InvalidRecord("unknown hook event 'SomethingNew'", 1)]

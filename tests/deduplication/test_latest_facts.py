@@ -1,7 +1,7 @@
 """The latest record decides what a session is called, in whatever order files come."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import permutations
 from pathlib import Path
@@ -11,7 +11,7 @@ import pytest
 from memtui.model.sessions import SessionMetadata
 from memtui.paths import in_home
 from memtui.settings import Settings
-from memtui.store import database, events, sessions
+from memtui.store import database, events, sessions, sources
 from memtui.workspace import Workspace
 from tests.tables import CursorRow
 
@@ -215,3 +215,104 @@ def test_name_that_the_user_gave_stays_beside_one_that_the_agent_made(
         session = sessions.get("claude-code", "s1")
     assert session is not None
     assert (session.agent_title, session.is_title_given) == ("Given", True)
+
+
+def codex_file(folder: Path, names: Sequence[str]) -> Path:
+    """Write a rollout in which the user gave these names; "" takes one away."""
+    records = [
+        {
+            "timestamp": f"2026-11-20T09:0{number}:00Z",
+            "type": "event_msg",
+            "payload": {"type": "thread_name_updated", "thread_name": name},
+        }
+        for number, name in enumerate(names, 1)
+    ]
+    lines = "".join(f"{json.dumps(record)}\n" for record in records)
+    file = folder / f"rollout-2026-11-20T09-00-00-{SESSION}.jsonl"
+    file.write_text(rollout() + lines)
+    return file
+
+
+def codex_index(folder: Path, names: Sequence[str]) -> Path:
+    read_rollout = codex_file(folder, [])
+    file = folder / "session_index.jsonl"
+    days = enumerate(names, 20)
+    file.write_text("".join(index(name, day) for day, name in days))
+    return file if names else read_rollout
+
+
+def claude_file(folder: Path, names: Sequence[str]) -> Path:
+    prompt, *_ = transcript(1).splitlines()
+    replies = []
+    for number, name in enumerate(names, 1):
+        at = f"2026-11-20T10:0{number}:00Z"
+        reply = json.loads(prompt) | {"uuid": f"reply-{number}", "timestamp": at}
+        replies += [reply, GIVEN | {"customTitle": name}]
+    lines = [prompt, *map(json.dumps, replies), json.dumps(MADE)]
+    file = folder / "s1.jsonl"
+    file.write_text("".join(f"{line}\n" for line in lines))
+    return file
+
+
+def copilot_file(folder: Path, names: Sequence[str]) -> Path:
+    data = {"sessionId": "s1", "context": {"cwd": "/home/ada/shop"}}
+    about = {"id": "e1", "timestamp": "2026-11-20T09:00:00Z"}
+    file = folder / "events.jsonl"
+    prompt = {"type": "user.message", "data": {"content": "why"}, **about, "id": "e2"}
+    start = {"type": "session.start", "data": data, **about}
+    file.write_text(f"{json.dumps(start)}\n{json.dumps(prompt)}\n")
+    name = names[-1] if names else ""
+    (folder / "workspace.yaml").write_text(
+        f"name: {name or 'Made'}\nuser_named: {str(bool(name)).lower()}\n"
+        f"updated_at: 2026-11-20T09:{len(names):02}:00Z\n"
+    )
+    return file
+
+
+@pytest.mark.parametrize("order", permutations([0, 1, 2, 3]))
+@pytest.mark.parametrize(
+    ("make", "made"),
+    [
+        (codex_file, ""),
+        (codex_index, ""),
+        (claude_file, "Made"),
+        (copilot_file, "Made"),
+    ],
+)
+def test_name_that_the_user_took_away_is_no_title(
+    workspace: Workspace,
+    tmp_path: Path,
+    make: Callable[[Path, Sequence[str]], Path],
+    made: str,
+    order: Sequence[int],
+) -> None:
+    for count in order:
+        folder = tmp_path / f"copy-{count}"
+        folder.mkdir()
+        read(workspace, make(folder, ["First", "Second", ""][:count]))
+        if make is codex_index:
+            read(workspace, codex_file(folder, []))
+    with database.connection():
+        agent, name = ("codex", SESSION) if not made else ("claude-code", "s1")
+        agent = "copilot-cli" if make is copilot_file else agent
+        session = sessions.get(agent, name)
+    assert session is not None
+    assert (session.agent_title, session.is_title_given) == (made, False)
+
+
+def test_damaged_line_of_an_index_stays_counted_when_it_is_read_again(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    file = tmp_path / "session_index.jsonl"
+    file.write_text(index("Name", 20) + "{torn\n")
+    # The index is read again because a session is new.
+    read(workspace, file, codex_file(tmp_path, []))
+    assert title() == "Name"
+    with database.connection():
+        (problem,) = sources.list_damaged()
+    assert (problem.line, problem.count) == (2, 1)
+    file.write_text("null\n")
+    read(workspace, file)
+    with database.connection():
+        (problem,) = sources.list_damaged()
+    assert (problem.reason, problem.line) == ("not a JSON object", 1)

@@ -823,10 +823,10 @@ class _Sessions:
         is_given = fields["type"] == _GIVEN_TITLE
         if session := as_text(fields.get("sessionId")):
             facts = self._facts.setdefault(session, {})
-            if title and (is_given or "is_title_given" not in facts):
+            if is_given:
+                facts["given_title"] = title
+            elif title:
                 facts["title"] = title
-                if is_given:
-                    facts["is_title_given"] = "true"
 
     def add_worktree(self, fields: Fields) -> bool:
         """Add the folder of which a session's worktree was made, if there is one."""
@@ -847,12 +847,16 @@ class _Sessions:
             yield metadata
 
     def all_metadata(self) -> Iterator[SessionMetadata]:
-        return map(self._metadata, self._facts)
+        for session, facts in self._facts.items():
+            if facts.get("given_title") == "":  # The user took it away.
+                yield SessionMetadata(AGENT, session, is_title_given=True)
+            yield self._metadata(session)
 
     def _metadata(self, session: str) -> SessionMetadata:
         facts: dict[str, Any] = {**self._facts[session], **self._certain}
         at = parse_time(facts.pop("at", None))
-        facts["is_title_given"] = "is_title_given" in facts
+        if given := facts.pop("given_title", ""):
+            facts |= {"title": given, "is_title_given": True}
         return SessionMetadata(agent=AGENT, session_id=session, at=at, **facts)
 
 

@@ -23,6 +23,7 @@ from memtui.capture.formats import codex_tool_calls
 from memtui.capture.formats.base import (
     Cursor,
     Fields,
+    FileReplaced,
     InvalidRecord,
     ParsedItem,
     Position,
@@ -288,6 +289,7 @@ class _RolloutReader(SessionReader):
         elif record.kind == "turn_context":
             self.learn("model", payload.get("model"))
         elif record.kind == "thread_name_updated":
+            self.facts.pop("title", None)
             self.learn("title", payload.get("thread_name", payload.get("name")))
             self.learn("title_at", at.isoformat() if at else "")
             self.learn("is_title_given", "true")
@@ -797,11 +799,11 @@ class _IndexReader(RecordReader):
         session_id = as_text(record.fields.get("id"))
         title = clean_title(as_text(record.fields.get("thread_name")))
         at = parse_time(record.fields.get("updated_at"))
-        if not (session_id and title and at):
+        if not session_id or (title and not at):
             yield InvalidRecord("a name without session or time", record.line)
             return
         before = self._names.get(session_id)
-        if not (before and before.title_at and before.title_at > at):
+        if not (at and before and before.title_at and before.title_at > at):
             named = SessionMetadata(
                 AGENT, session_id, title=title, title_at=at, is_title_given=True
             )
@@ -830,12 +832,15 @@ class CodexFormat(JsonLinesFormat):
         make_reader = partial(_IndexReader, Source(path, self.name, now))
         # It is always read from its start, also when there is another session.
         counted, end = start.line if start else 0, Cursor()
+        if start and start.offset > path.stat().st_size:
+            yield FileReplaced("the file is shorter than it was")
+            counted = 0
         for item in read_lines(path, None, make_reader, JsonParser(_is_index_record)):
             if isinstance(item, Cursor):
                 end = item
             elif not (isinstance(item, InvalidRecord) and item.line <= counted):
                 yield item
-        yield Cursor(line=end.line, state={"titles": []})
+        yield Cursor(end.offset, end.line, state={"titles": []})
 
 
 FORMAT = CodexFormat(

@@ -80,9 +80,13 @@ class _CopilotReader(SessionReader):
         names = [
             clean_title(self._workspace.get(name, "")) for name in ("name", "summary")
         ]
-        if self.session_id and any(names):
+        if self.session_id and self._workspace:
             at = parse_time(self._workspace.get("updated_at"))
             is_given = bool(names[0]) and self._workspace.get("user_named") == "true"
+            if not is_given:  # The user may have taken a name away.
+                yield SessionMetadata(
+                    AGENT, self.session_id, is_title_given=True, facts_at=at
+                )
             yield SessionMetadata(
                 AGENT,
                 self.session_id,
@@ -323,6 +327,9 @@ _COMMENT = re.compile(r"(?:^|\s)#.*")
 _FIELD = re.compile(r"^(\w+):[ \t]*(.*(?:\n(?:[ \t].*)?)*)", re.MULTILINE)
 """A field of the top level, with the indented lines that continue it."""
 
+_SINGLE_QUOTED = re.compile(r"'((?:[^']|'')*)")
+_DOUBLE_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"?')
+
 _BLOCK = re.compile(r"[|>][-+\d]*(?: |$)")
 """The mark before the lines of a long text."""
 
@@ -330,7 +337,7 @@ _BLOCK = re.compile(r"[|>][-+\d]*(?: |$)")
 def _read_workspace(file: Path) -> dict[str, str]:
     """Return the texts of a YAML file; empty if there is none that can be read."""
     try:
-        text = read_small_file(file).decode("utf-8", "replace")
+        text = read_small_file(file).decode("utf-8-sig", "replace")
     except (OSError, ValueError):
         return {}
     return {name: _yaml_text(value) for name, value in _FIELD.findall(text)}
@@ -339,13 +346,13 @@ def _read_workspace(file: Path) -> dict[str, str]:
 def _yaml_text(value: str) -> str:
     """Return a text of YAML in one line."""
     line = " ".join(value.split())
-    if line.startswith("'"):
-        return line[1:].removesuffix("'").replace("''", "'")
-    if line.startswith('"'):
+    if match := _SINGLE_QUOTED.match(line):
+        return match[1].replace("''", "'")
+    if match := _DOUBLE_QUOTED.match(line):
         try:
-            return as_text(json.loads(line))
+            return as_text(json.loads(match[0]))
         except ValueError:
-            return line.strip('"')
+            return match[0].strip('"')
     if line.startswith(("|", ">")):
         return _BLOCK.sub("", line, count=1)
     plain = _COMMENT.sub("", line)

@@ -197,6 +197,7 @@ class Payload:
             session_id=events.clean(self.session_id),
             cwd=self.text("cwd"),
             model=self.text("model"),
+            title=clean_title(self.text("session_title")),
             created_by=self.text("sender", "created_by"),
             at=self.at,
             facts_at=self.at,
