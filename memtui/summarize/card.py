@@ -337,10 +337,10 @@ def _list_messages(facts: Facts) -> Iterator[DraftBullet]:
 
 
 def _list_answers(facts: Facts) -> Iterator[DraftBullet]:
-    """Yield a line for each question of the agent that the user answered."""
+    """Yield a line for each answer of the user, with the question of the agent."""
     for answer in facts.answers:
-        question = shorten(answer.question, BULLET_CHARS // 2)
-        text = shorten(f"{question} → {answer.text}", BULLET_CHARS)
+        beginning = shorten(answer.text, BULLET_CHARS // 2)
+        text = shorten(f"{beginning} — {answer.question}", BULLET_CHARS)
         yield DraftBullet(text, (answer.event_id,), BulletKind.DECISION)
 
 

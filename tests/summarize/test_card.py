@@ -8,6 +8,7 @@ import pytest
 from memtui.model.nodes import TITLE_CHARS, BulletKind
 from memtui.model.sessions import WorkState
 from memtui.model.work import (
+    Answer,
     Commit,
     EndKind,
     Facts,
@@ -346,3 +347,21 @@ def test_a_session_without_facts_has_no_lines() -> None:
     assert (work.name, work.outcome) == (card.NOTHING_SAID, "")
     assert work.state is WorkState.ANSWERED
     assert card.list_session_lines(Facts(), work) == []
+
+
+def test_answers_of_the_user_are_decisions_with_the_question() -> None:
+    answers = [Answer("Yes", f"{n:02}", f"Keep file {n}?") for n in range(2, 11)]
+    facts = replace(ASKED, answers=tuple(answers), commits=(COMMIT,))
+    of_segment = card.summarize_segment(facts).bullets
+    assert [b.text for b in of_segment if b.kind is BulletKind.DECISION] == [
+        f"Yes — Keep file {n}?" for n in range(2, 11)
+    ]
+    of_session = card.list_session_lines(facts, card.describe_session(facts))
+    last = [b for b in of_session if b.kind is BulletKind.DECISION]
+    assert [b.event_ids for b in last] == [(f"{n:02}",) for n in range(5, 11)]
+
+
+def test_a_long_answer_leaves_room_for_the_question() -> None:
+    facts = Facts(answers=(Answer("because " * 60, "02", "Keep " + "it " * 90 + "?"),))
+    (bullet,) = card.summarize_segment(facts).bullets
+    assert "… — Keep it it" in bullet.text
