@@ -29,6 +29,7 @@ from memtui.capture.formats.base import (
     SkippedRecord,
     SourceFormat,
 )
+from memtui.capture.formats.hooks import DEFAULT_AGENT
 from memtui.capture.policy import OTHER_PROJECT, CapturePolicy, IngestFilter
 from memtui.capture.spool import (
     InvalidPart,
@@ -293,10 +294,9 @@ def _name_agents(files: Sequence[_ParsedFile]) -> Sequence[_ParsedFile]:
     unnamed = {event.session_id for event in events if _is_unnamed(event)}
     if not unnamed:
         return files
-    agents = {
+    agents = sessions.find_agents(unnamed) | {
         event.session_id: event.agent for event in events if not _is_unnamed(event)
     }
-    agents |= sessions.find_agents(unnamed)
 
     def name(file: _ParsedFile) -> _ParsedFile:
         if not any(map(_is_unnamed, file.of_type(Event))):
@@ -313,7 +313,8 @@ def _name_agents(files: Sequence[_ParsedFile]) -> Sequence[_ParsedFile]:
 
 
 def _is_unnamed(event: Event) -> bool:
-    return event.provenance is not None and event.provenance.route == UNNAMED_HOOK
+    route = event.provenance.route if event.provenance else ""
+    return route == UNNAMED_HOOK and event.agent == DEFAULT_AGENT
 
 
 MAX_REASON_CHARS = 200

@@ -480,11 +480,9 @@ def content_fingerprint(
 
 def source_hash(event: Event) -> bytes | None:
     """Return a hash of the event's id in its source; None if it has none."""
-    if event.provenance:
-        return event.provenance.source_hash
-    if not event.source_id:
-        return None
-    return hash_source_id(event.agent, event.event_type, event.source_id)
+    if event.source_id:
+        return hash_source_id(event.agent, event.event_type, event.source_id)
+    return event.provenance.source_hash if event.provenance else None
 
 
 def hash_source_id(agent: str, event_type: str, source_id: str) -> bytes:

@@ -131,9 +131,8 @@ def _add_by_route(
     *,
     are_claims: bool,
 ) -> None:
-    if route != UNNAMED_HOOK:
-        keys = {(event.agent, event.session_id) for event in batch}
-        sessions.name_agents(keys, UNNAMED_HOOK)
+    keys = {(event.agent, event.session_id) for event in batch}
+    sessions.name_agents(keys, UNNAMED_HOOK)
     allowed = tombstones.filter_events(batch, route=route)
     unknown = {event.event_id: event for event in allowed}
     for event_id in _find_stored_ids(unknown):
@@ -254,8 +253,12 @@ def _match(
     }
     better = {i: stored for i, stored in matches.items() if i not in worse}
     stored_copies = better | stored_copies
-    unmatched = [event for event in unknown if event.event_id not in stored_copies]
-    stored_copies |= source_copies.match_within_batch(unmatched, numbers, route)
+    within_batch = source_copies.match_within_batch(unknown, numbers, route)
+    stored_copies = {
+        event_id: stored_copies.get(first.event_id, first)
+        for event_id, first in within_batch.items()
+        if event_id not in worse
+    } | stored_copies
     replaced = {}
     for event in others:
         if stored := worse.get(event.event_id):

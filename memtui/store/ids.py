@@ -147,7 +147,7 @@ class _Settlement:
         self._replaced: list[str] = []
         self._changed: set[int] = set()
         """The numbers of sessions that lose events."""
-        self._read_holders({event.event_id for event in batch})
+        self._read_holders(dict.fromkeys(event.event_id for event in batch))
 
     def _read_holders(self, names: Collection[str]) -> None:
         claimed = list_claimed(names)

@@ -229,7 +229,37 @@ def match_by_fingerprint(
         if best and abs(best.at_ms - event.timestamp_ms) <= most_ms:
             candidates.remove(best)
             matches[event.event_id] = best
+    unmatched = [event for event in batch if event.event_id not in matches]
+    matches |= _match_calls(unmatched, numbers, route)
     return matches | _match_last_blocks(batch, numbers, route, matches)
+
+
+def _match_calls(
+    batch: Iterable[Event], numbers: Numbers, route: str
+) -> dict[str, StoredEvent]:
+    """Pair calls that hooks and transcripts give the same id, but other names.
+
+    Codex tells hooks that it runs ``Bash``, and writes ``exec_command``.
+    """
+    calls = {
+        (source_hash(event), numbers[event.agent, event.session_id]): event
+        for event in batch
+        if event.is_tool_call and source_hash(event)
+    }
+    matches: dict[str, StoredEvent] = {}
+    for key, *columns in fetch(
+        f"SELECT source_hash, id, {ids.ROUTE}, session_id, at_ms FROM events e"
+        f" WHERE source_hash IN ({', '.join('?' * len(calls))})"
+        f" AND type = 'tool_result' AND {ids.ROUTE} <> ?"
+        f" AND (route IN {_HOOKS} OR ? IN {_HOOKS}) AND NOT EXISTS (SELECT 1 FROM"
+        " source_copies c WHERE c.event_id = e.id AND c.route = ?) ORDER BY at_ms DESC",
+        *(key for key, _ in calls),
+        *[route] * 3,
+    ):
+        stored = StoredEvent(*columns)
+        if call := calls.get((bytes(key), stored.session)):
+            matches[call.event_id] = stored
+    return matches
 
 
 def _nearest(candidates: Iterable[StoredEvent], event: Event) -> StoredEvent | None:
@@ -309,8 +339,9 @@ def match_by_source(
 ) -> dict[str, StoredEvent]:
     """Find events that another session of the same agent has, under the same source id.
 
-    Hook events are also compared with their own session, since their times are when
-    they were received. The id is not enough: the text must be the same, too.
+    Hook events are also compared with those of the same hook in their own session,
+    since their times are when they were received. The id is not enough: the text must
+    be the same, too.
     """
     by_hash: dict[bytes, list[Event]] = {}
     for event in batch:
@@ -326,7 +357,8 @@ def match_by_source(
         stored = StoredEvent(*columns)
         for event in by_hash[bytes(key)]:
             is_elsewhere = stored.session != numbers[event.agent, event.session_id]
-            if event.text == text and (is_elsewhere or route in _HOOKS):
+            is_repeated = route in _HOOKS and route == stored.route
+            if event.text == text and (is_elsewhere or is_repeated):
                 matches[event.event_id] = stored
     return matches
 

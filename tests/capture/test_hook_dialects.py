@@ -9,6 +9,7 @@ import pytest
 from memtui.capture.formats import hooks
 from memtui.capture.formats.base import InvalidRecord, SkippedRecord
 from memtui.model.events import Event, EventType
+from memtui.model.sessions import SessionMetadata
 
 AT = datetime(2025, 3, 14, 10, 0, tzinfo=UTC)
 NOW = datetime(2025, 3, 14, 10, 1, tzinfo=UTC)
@@ -170,3 +171,57 @@ def test_fields_of_codex_may_be_null() -> None:
     )
     (event,) = read_events(said, "codex")
     assert (event.agent, event.event_type) == ("codex", EventType.ASSISTANT_STOP)
+
+
+def cursor(name: str, **fields: Any) -> dict[str, Any]:
+    """Return a payload of Cursor, which also runs Claude Code's hooks."""
+    about = {"conversation_id": "c1", "generation_id": "g1", "hook_event_name": name}
+    about |= {"cursor_version": "2026.09.02", "workspace_roots": ["/home/ada/shop"]}
+    return {**about, "transcript_path": None, "cwd": "", **fields}
+
+
+def test_cursors_turn_is_read() -> None:
+    output = json.dumps({"output": "1 failed", "exitCode": 1})
+    call = {"tool_name": "Shell", "tool_input": {"command": "make"}}
+    denied = {"error_message": "denied", "failure_type": "permission_denied"}
+    said = [
+        cursor("beforeSubmitPrompt", prompt="Fix the cart"),
+        cursor("beforeShellExecution", command="make"),
+        cursor("postToolUse", **call, tool_output=output),
+        cursor("postToolUseFailure", **call, **denied),
+        cursor("afterAgentThought", text="I wonder"),
+        cursor("afterAgentResponse", text="Fixed."),
+        cursor("stop", status="completed"),
+    ]
+    raw = b"\xef\xbb\xbf" + json.dumps(said).encode()
+    items = list(hooks.read(raw, received_at=AT, now=NOW))
+    assert not [item for item in items if isinstance(item, InvalidRecord)]
+    events = [item for item in items if isinstance(item, Event)]
+    assert [(e.agent, e.session_id, e.text, e.ending) for e in events] == [
+        ("cursor", "c1", "Fix the cart", ""),
+        ("cursor", "c1", "Shell: make\n1 failed", "failed with exit status 1"),
+        ("cursor", "c1", "Shell: make\ndenied", "failed"),
+        ("cursor", "c1", "Fixed.", ""),
+        ("cursor", "c1", "", ""),
+    ]
+    (facts, *_) = [item for item in items if isinstance(item, SessionMetadata)]
+    assert facts.cwd == "/home/ada/shop"
+
+
+def test_names_in_camel_case_are_read() -> None:
+    folder = "/home/ada/.config/Code/User/abc/GitHub.copilot-chat/transcripts"
+    about = {"sessionId": "v1", "transcriptPath": f"{folder}/v1.jsonl", "cwd": "/shop"}
+    said = [
+        {**about, "hookEventName": "UserPromptSubmit", "prompt": "Fix the cart"},
+        {**about, "hookEventName": "stop", "lastAssistantMessage": "Fixed."},
+    ]
+    assert [(e.agent, e.session_id, e.text) for e in read_events(said)] == [
+        ("copilot-cli", "v1", "Fix the cart"),
+        ("copilot-cli", "v1", "Fixed."),
+        ("copilot-cli", "v1", ""),
+    ]
+
+
+def test_event_that_only_gemini_has_shows_the_agent() -> None:
+    (event,) = read_events(claude("BeforeAgent", prompt="Why?", transcript_path=""))
+    assert event.agent == "gemini-cli"

@@ -33,10 +33,10 @@ from memtui.model.usage import KINDS, Usage
 TRANSCRIPT, JSONL, HOOK = "transcript", "jsonl", "hook"
 
 UNNAMED_HOOK = "unnamed-hook"
-"""The route of payloads that do not say which agent ran the hook.
+"""The route of hooks that may be run by another agent than the one they are made for.
 
-They look like Claude Code's, but other agents run its hooks, too. Their agent is that
-of the session with this id, if there is one."""
+Its own hooks may report the same events. If the payload does not show the agent, it is
+that of the session with this id, if there is one."""
 
 STARTED = "started"
 """The last part of the key of a call that is stored before it ended."""

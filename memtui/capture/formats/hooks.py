@@ -25,7 +25,9 @@ from memtui.capture.formats.base import (
     parse_json,
     parse_time,
     result_text,
+    unique_id,
 )
+from memtui.capture.formats.codex_tool_calls import snake_case
 from memtui.capture.formats.endings import (
     EXIT_STATUS_FIELDS,
     read_ending,
@@ -56,32 +58,49 @@ from memtui.text.stopwords import word_set
 
 _COPILOT = "copilot-cli"
 
-_AGENT_FOLDERS = {
+DEFAULT_AGENT = "claude-code"
+"""The agent whose hooks do not name it; others run them, too."""
+
+_AGENT_BY_PATH = {
+    "/.cursor/": "cursor",
     "/.codex/": "codex",
+    "/rollout-": "codex",  # if CODEX_HOME is set
+    "/antigravity": "antigravity-cli",  # in ~/.gemini
     "/.gemini/": "gemini-cli",
     "/.copilot/": _COPILOT,
+    "/session-state/": _COPILOT,  # if COPILOT_HOME is set
+    "/GitHub.copilot-chat/": _COPILOT,  # in the folder of VS Code
+    "/projects/": DEFAULT_AGENT,
 }
+"""Parts of the paths of transcripts, which most payloads name, and their agents."""
 
-_DEFAULT_AGENT = "claude-code"
+_CONVERSATION_ID = "conversation_id"
+"""The field with the id of a session that Cursor's payloads have, no others."""
 
-_COPILOT_FIELDS = {
-    "sessionId": "session_id",
-    "transcriptPath": "transcript_path",
-    "toolName": "tool_name",
-    "toolArgs": "tool_input",
-    "toolResult": "tool_response",
+_GEMINI_EVENTS = ("beforeagent", "afteragent", "beforetool", "aftertool")
+"""Events of Gemini CLI that no other agent has, in lower case."""
+
+_SYNONYMS = {
+    "tool_args": "tool_input",
     "tool_result": "tool_response",
-    "agentId": "agent_id",
-    "agentType": "agent_type",
-    "agentName": "agent_type",
+    "tool_output": "tool_response",
+    "agent_name": "agent_type",
+    "subagent_id": "agent_id",
+    "subagent_type": "agent_type",
     "response": "last_assistant_message",
+    "error_message": "error",
+    _CONVERSATION_ID: "session_id",
 }
-"""GitHub Copilot's field names and Claude Code's."""
+"""The names that other agents have for Claude Code's fields, in snake_case."""
+
+_TURN_IDS = ("prompt_id", "turn_id", "generation_id")
+"""The fields with the id of what follows a prompt: Claude Code's, Codex's, Cursor's."""
 
 _REPEATING_EVENTS = word_set(
     """pretooluse userpromptexpansion messagedisplay permissionrequest posttoolbatch
     beforetool beforetoolselection beforemodel aftermodel
-    userprompttransformed"""
+    userprompttransformed beforeshellexecution aftershellexecution beforemcpexecution
+    aftermcpexecution beforereadfile afterfileedit"""
 )
 """Events whose text another event repeats, in lower case."""
 
@@ -89,7 +108,8 @@ SKIPPED_EVENTS = _REPEATING_EVENTS | word_set(
     """notification precompact setup instructionsloaded taskcreated
     taskcompleted teammateidle configchange cwdchanged directoryadded filechanged
     worktreecreate worktreeremove elicitation elicitationresult premodelswitch
-    postmodelswitch precompress erroroccurred interrupt"""
+    postmodelswitch precompress erroroccurred interrupt afteragentthought
+    beforetabfileread aftertabfileedit workspaceopen"""
 )
 """Known events that are not stored, in lower case."""
 
@@ -101,14 +121,20 @@ _Fields = dict[str, object]
 
 def normalize_fields(fields: Mapping[str, object]) -> _Fields:
     """Return a payload with Claude Code's field names and shapes."""
-    result = dict(fields)
-    for theirs, ours in _COPILOT_FIELDS.items():
+    result = {snake_case(name): value for name, value in fields.items()}
+    result |= {name: fields[name] for name in result.keys() & fields.keys()}
+    for theirs, ours in _SYNONYMS.items():
         if theirs in result and result.get(ours) in (None, ""):
             result[ours] = result[theirs]
+    roots = result.get("workspace_roots")
+    if not result.get("cwd") and isinstance(roots, list) and roots:
+        result["cwd"] = roots[0]
     if not isinstance(result.get("cwd"), str):
         result.pop("cwd", None)
-    if "toolArgs" in result:
+    if "tool_input" in result:
         result["tool_input"] = parse_json(result["tool_input"])
+    if "tool_output" in result:
+        result["tool_response"] = parse_json(result["tool_response"])
     response = result.get("tool_response")
     if isinstance(response, dict):
         _normalize_copilot_response(result, response)
@@ -143,6 +169,21 @@ def _normalize_gemini_response(result: _Fields, response: _Fields) -> None:
     )
 
 
+def _kind(event_name: str) -> str:
+    return event_name.replace("_", "").lower()
+
+
+def _find_agent(fields: Mapping[str, object], event_name: str) -> str:
+    """Return the agent that ran a hook, judged by the payload; "" if none shows."""
+    path = as_text(fields.get("transcript_path")).replace("\\", "/")
+    for part, agent in _AGENT_BY_PATH.items():
+        if part in path:
+            return agent
+    if _CONVERSATION_ID in fields:
+        return "cursor"
+    return "gemini-cli" if _kind(event_name) in _GEMINI_EVENTS else ""
+
+
 @dataclass(frozen=True, slots=True)
 class Payload:
     """One record of a hook's input."""
@@ -154,7 +195,7 @@ class Payload:
     session_id: str
     line: int
     is_unnamed: bool = False
-    """Nothing in it says which agent ran the hook."""
+    """The hook names no agent, or another agent than the one that ran it."""
 
     @classmethod
     def parse(
@@ -162,26 +203,24 @@ class Payload:
     ) -> "Payload":
         fields = normalize_fields(record.fields)
         name = fields.get("hook_event_name") or fields.get("event_type") or event
-        path = as_text(fields.get("transcript_path")).replace("\\", "/")
-        by_folder = next((a for f, a in _AGENT_FOLDERS.items() if f in path), "")
-        named = (
-            as_text(fields.get("agent")) or agent or as_text(fields.get("source_key"))
+        name = events.clean(as_text(name))
+        stated = as_text(fields.get("agent"))
+        ran_by = stated or _find_agent(fields, name)
+        is_own = bool(stated or as_text(fields.get("source_key"))) or (
+            ran_by == (agent or DEFAULT_AGENT) if ran_by else bool(agent)
         )
-        # Copilot names no agent if it runs Claude Code's hooks.
-        is_unnamed = not named and (not path or by_folder == _COPILOT)
-        agent = as_text(fields.get("agent")) or by_folder or agent or _DEFAULT_AGENT
+        agent = ran_by or agent or DEFAULT_AGENT
         at = parse_time(fields.get("timestamp")) or received_at
         session_id = as_text(fields.get("session_id"))
         cwd = as_text(fields.get("cwd"))
         if agent == _COPILOT and cwd and not session_id.strip():
             # Older versions send no session id: one session per folder and day.
             session_id = f"{at.astimezone(UTC):%Y-%m-%d} {cwd}"
-        name = events.clean(as_text(name))
-        return cls(name, fields, at, agent, session_id, record.line, is_unnamed)
+        return cls(name, fields, at, agent, session_id, record.line, not is_own)
 
     @property
     def kind(self) -> str:
-        return self.event_name.replace("_", "").lower()
+        return _kind(self.event_name)
 
     def text(self, *names: str) -> str:
         return first_text(self.fields, *names)
@@ -271,8 +310,8 @@ def split_payload(raw: bytes) -> list[tuple[bytes, list[Record | InvalidRecord]]
 
 def _is_payload(fields: _Fields) -> bool:
     return bool(
-        {"hook_event_name", "event_type", "session_id", *_COPILOT_FIELDS}
-        & fields.keys()
+        {"hook_event_name", "event_type", "session_id", *_SYNONYMS}
+        & set(map(snake_case, fields))
     )
 
 
@@ -333,8 +372,12 @@ def _event(
     subagent: str = "",
     role: EventRole | None = None,
 ) -> Event:
-    # With a source_key, an event that is sent again is recognized whenever that is.
+    # An event that is sent again is recognized whenever that is, by an id and its text.
     source_key = payload.text("source_key")
+    own_id = source_key or key or payload.text(*_TURN_IDS)
+    source_id = f"{payload.session_id}\x1f{own_id}" if own_id else ""
+    if event_type is EventType.TOOL_RESULT and not source_key:
+        source_id = unique_id(key) or source_id  # as in transcripts
     if source_key:
         key = f"{source_key}\x1f{text}"
     event = events.make(
@@ -347,7 +390,7 @@ def _event(
         role=role,
         metadata=payload.metadata() | {k: v for k, v in (metadata or {}).items() if v},
         subagent=subagent,
-        source_id=f"{payload.session_id}\x1f{source_key}" if source_key else "",
+        source_id=source_id,
     )
     if payload.is_unnamed:
         return replace(event, provenance=Provenance(UNNAMED_HOOK))
@@ -400,7 +443,7 @@ def _read_ending(payload: Payload, tool_name: str, text: str) -> Ending:
     fields, response = payload.fields, as_object(payload.fields.get("tool_response"))
     has_failed = bool(fields.get("error")) or payload.kind in _FAILURES
     stated: dict[str, object] = {"status": fields.get("result_type")}
-    is_claude = payload.agent == _DEFAULT_AGENT and "tool_response" in fields
+    is_claude = payload.agent == DEFAULT_AGENT and "tool_response" in fields
     if has_failed or is_claude:
         # Claude Code has an event of its own for calls that fail.
         stated["has_failed"] = has_failed
@@ -418,7 +461,7 @@ def _read_ending(payload: Payload, tool_name: str, text: str) -> Ending:
 
 def _response_text(response: object) -> str:
     if isinstance(response, dict):
-        for name in ("stdout", "content", "result"):
+        for name in ("stdout", "output", "content", "result"):
             if response.get(name):
                 error = as_text(response.get("stderr"))
                 text = result_text(response[name])
@@ -489,8 +532,10 @@ READ_EVENTS: dict[str, _Read] = {
     "usermessage": _prompt,
     "userpromptsubmitted": _prompt,
     "beforeagent": _prompt,
+    "beforesubmitprompt": _prompt,
     "assistantmessage": _reply,
     "assistantresponse": _reply,
+    "afteragentresponse": _reply,
     "posttooluse": _tool_result,
     "posttoolusefailure": _tool_result,
     "permissiondenied": _tool_result,
