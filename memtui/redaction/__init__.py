@@ -23,7 +23,7 @@ from memtui.redaction.commands import find_in_commands
 from memtui.redaction.names import Span
 from memtui.redaction.private import find_private
 
-RULES_VERSION = 14
+RULES_VERSION = 15
 """Raised when the rules change, so that text redacted by older ones is found."""
 
 MIN_CHARS = 8

@@ -74,7 +74,9 @@ _SEPARATORS = (_VALUE_FIELD, _ASSIGNS, _TYPED, _ELEMENT, _ARGUMENT, _IS)
 
 _BEFORE_SPACE = re.compile(
     r"(?:(?:\b(?:ENV|ARG|setx)|#define|\bset(?: -\w+)*|\bconfigure set"
-    r"|\blogin \S{1,128}|\bsecret set) +|\bconfig set [\w./:@-]{0,80})$"
+    r"|\bsecret set) +|\bconfig set [\w./:@-]{0,80}"
+    # .netrc: machine github.com login ada password …, maybe on several lines
+    r"|(?:^|\n|\\n|\.\w+ |default )\s*login \S{1,128}(?:\s|\\n){1,9})$"
 )
 """Matches what is before a name that a space separates from its value."""
 _WORD_BEFORE = re.compile(r"\b([A-Za-z]+) $")

@@ -200,7 +200,8 @@ _RULES = (
     _rule("(", TOKEN, bool, r"\(<Q>AC<H><Q>, ?<Q>(<H>)(?=<Q>)"),
     # SQL, and password files of PostgreSQL
     _password("identified ", r"identified (?:with \S{1,40} )?(?:by|as) <Q><S>"),
-    _password("pass", r"password '([^\s'\\]{4,256})(?=')"),
+    _password("pass", r"password '([^\s'\\]{4,256})(?=')",
+              "(?:create|alter) (?:user|role|login)|mysqladmin"),
     _password(":5432:", r":5432:[\w*.-]{1,64}:<N>:([^\s\"'\\]{4,255})(?=\s|$|\\)"),
 )  # fmt: skip
 
