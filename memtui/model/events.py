@@ -440,9 +440,11 @@ milliseconds."""
 
 _PLACEHOLDER = re.compile(
     r"\[(?:image|document|file)(?:: (?:(?!\[(?:image|document|file): )[^\]\n])+)?\]"
+    r"|\[Image #\d{1,4}\]"
 )
-"""The placeholder of transcript readers for a picture or file; hooks leave it out. Its
-name ends before the next placeholder: many that do not end take linear time."""
+"""The placeholder of transcript readers for a picture or file, which hooks leave out;
+and what agents put in its place into a prompt. A name ends before the next
+placeholder: many that do not end take linear time."""
 
 
 def content_hash(*parts: str) -> str:

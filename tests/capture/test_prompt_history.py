@@ -204,3 +204,55 @@ def test_prompt_that_waited_in_the_queue_is_stored_once(
     import_file(claude_transcript(tmp_path))
     with database.connection():
         assert len(fetch("SELECT id FROM events")) == 3
+
+
+IMAGE = {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}
+SENT = {
+    "picture": (
+        "[Image #1] what is wrong",
+        [{"type": "image", "source": IMAGE}, {"type": "text", "text": "what is wrong"}],
+        "[image: image/png, 1 kB]\n\nwhat is wrong",
+    ),
+    "command for the model": (
+        "/review fix the cart",
+        "<command-message>review</command-message>\n<command-name>/review"
+        "</command-name>\n<command-args>fix the cart</command-args>",
+        "/review fix the cart",
+    ),
+    "command for the program": (
+        "/model opus",
+        "<command-name>/model</command-name>\n<command-message>model"
+        "</command-message>\n<command-args>opus</command-args>",
+        "/model opus",
+    ),
+}
+"""What was typed, what the transcript has of it, and what is stored."""
+
+
+@pytest.mark.parametrize("order", permutations(("typed", "sent")))
+@pytest.mark.parametrize("name", SENT)
+def test_prompt_that_was_sent_in_another_shape_is_stored_once(
+    name: str, order: tuple[str, ...], workspace: Workspace, tmp_path: Path
+) -> None:
+    display, content, stored = SENT[name]
+    about = {"sessionId": "s1", "timestamp": milliseconds(1)}
+    history = [about | {"display": display, "project": "/home/ada/shop"}]
+    message = {"role": "user", "content": content}
+    sent = {"type": "user", "uuid": "u1", "cwd": "/home/ada/shop", "message": message}
+    transcript = [about | sent | {"timestamp": at(1).isoformat()}]
+    for source in order:
+        lines = history if source == "typed" else transcript
+        import_file(write(tmp_path / f"{source}.jsonl", lines))
+    with database.connection():
+        assert fetch("SELECT text FROM events") == [(stored,)]
+
+
+def test_command_with_arguments_is_a_message_without_a_transcript(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    record = {"display": "/review fix the cart", "project": "/home/ada/shop"}
+    record |= {"sessionId": "s1", "timestamp": milliseconds(1)}
+    import_file(write(tmp_path / "history.jsonl", [record]))
+    with database.connection():
+        session = sessions.get("claude-code", "s1")
+    assert session is not None and session.message_count == 1

@@ -602,11 +602,9 @@ class EventBuilder:
             **prompt.metadata,
         )
 
-    def typed_prompt(
-        self, position: Position, text: str, kind: str | None = None
-    ) -> Event | InvalidRecord:
+    def typed_prompt(self, position: Position, text: str) -> Event | InvalidRecord:
         """Make an event of a prompt in a history; transcripts have better copies."""
-        event = self.prompt(position, text, kind)
+        event = self.prompt(position, text)
         if isinstance(event, Event):
             event = replace(event, provenance=Provenance(HISTORY))
         return event

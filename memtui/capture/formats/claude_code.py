@@ -96,6 +96,13 @@ _SLASH_COMMAND = re.compile(
 """A command that is a prompt for the model. Commands for the program itself begin with
 ``<command-name>`` instead."""
 
+_PROGRAM_COMMAND = re.compile(
+    r"\s*<command-name>/?([^<\s]+)</command-name>\s*<command-message>[^<]*"
+    r"</command-message>\s*<command-args>(.*\S.*)</command-args>\s*",
+    re.DOTALL | re.IGNORECASE,
+)
+"""A command for the program that was typed with arguments."""
+
 RESULTS = "tool-results"
 """The folder of a session, or of a subagent, with large results of tools."""
 
@@ -209,9 +216,17 @@ def _declared_kind(fields: dict[str, object], text: str) -> str | None:
     return (find_system_kind(split_prompt(text)[0]) or "meta") if is_meta else None
 
 
-def _slash_command(fields: dict[str, object], text: str) -> str:
+def _slash_command(fields: dict[str, object], text: str) -> tuple[str, str | None]:
+    """Return a command as it was typed, and its kind if the program ran it.
+
+    Any other text is returned unchanged, and None: its kind is not decided.
+    """
+    kind = None
     match = None if fields.get("isMeta") else _SLASH_COMMAND.fullmatch(text)
-    return f"/{match[1]} {(match[2] or '').strip()}".strip() if match else ""
+    if not match and (match := _PROGRAM_COMMAND.fullmatch(text)):
+        kind = "command"
+    typed = f"/{match[1]} {(match[2] or '').strip()}".strip() if match else text
+    return typed, kind
 
 
 def _subagent_message(fields: dict[str, object]) -> dict[str, object]:
@@ -383,8 +398,7 @@ class _TranscriptReader(RecordReader):
             yield SkippedRecord("a pasted text that is missing", line)
         if text.startswith("!"):
             text = f"<bash-input>{text[1:].strip()}</bash-input>"  # as in transcripts
-        kind = "command" if _QUEUED_BY_PROGRAM.match(text) else None
-        yield self.builder.typed_prompt(position, text, kind)
+        yield self.builder.typed_prompt(position, text)
 
     def _position(self, line: int, fields: dict[str, object]) -> Position:
         at = self.builder.parse_time(fields.get("timestamp"))
@@ -456,8 +470,8 @@ class _TranscriptReader(RecordReader):
             if not results:
                 yield SkippedRecord("a message without text", position.line)
             return
-        text = _slash_command(fields, text) or text
-        kind = _declared_kind(fields, text)
+        text, kind = _slash_command(fields, text)
+        kind = kind or _declared_kind(fields, text)
         for number, part in enumerate([text] if kind else split_messages(text)):
             if number and position.key:
                 position = replace(position, key=f"{position.key}/{number}")
