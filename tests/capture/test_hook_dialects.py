@@ -175,8 +175,12 @@ def test_fields_of_codex_may_be_null() -> None:
 
 def cursor(name: str, **fields: Any) -> dict[str, Any]:
     """Return a payload of Cursor, which also runs Claude Code's hooks."""
-    about = {"conversation_id": "c1", "generation_id": "g1", "hook_event_name": name}
-    about |= {"cursor_version": "2026.09.02", "workspace_roots": ["/home/ada/shop"]}
+    about: dict[str, Any] = {"conversation_id": "c1", "generation_id": "g1"}
+    about |= {
+        "hook_event_name": name,
+        "cursor_version": "2026.09.02",
+        "workspace_roots": ["/home/ada/shop"],
+    }
     return {**about, "transcript_path": None, "cwd": "", **fields}
 
 

@@ -251,8 +251,8 @@ def test_command_with_arguments_is_a_message_without_a_transcript(
     workspace: Workspace, tmp_path: Path
 ) -> None:
     record = {"display": "/review fix the cart", "project": "/home/ada/shop"}
-    record |= {"sessionId": "s1", "timestamp": milliseconds(1)}
-    import_file(write(tmp_path / "history.jsonl", [record]))
+    about = {"sessionId": "s1", "timestamp": milliseconds(1)}
+    import_file(write(tmp_path / "history.jsonl", [about | record]))
     with database.connection():
         session = sessions.get("claude-code", "s1")
     assert session is not None and session.message_count == 1

@@ -98,7 +98,7 @@ _SLASH_COMMAND = re.compile(
 
 _PROGRAM_COMMAND = re.compile(
     r"\s*<command-name>/?([^<\s]+)</command-name>\s*<command-message>[^<]*"
-    r"</command-message>\s*<command-args>(.*\S.*)</command-args>\s*",
+    r"</command-message>\s*<command-args>(?!\s*</)(.*)</command-args>\s*",
     re.DOTALL | re.IGNORECASE,
 )
 """A command for the program that was typed with arguments."""
