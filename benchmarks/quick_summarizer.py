@@ -61,7 +61,7 @@ def _make(_: SummaryStage, work: SegmentInput) -> tuple[NewVersion, Facts]:
         agents=(work.session.agent,),
         projects=(work.session.project,),
         summarizer=IDENTITY,
-        input_hash=work.input_hash(IDENTITY),
+        input_hash=work.input_hash(IDENTITY, Facts()),
     )
     return NewVersion(node, tuple(grip for _, grip in quoted)), Facts()
 

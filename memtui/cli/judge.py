@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 
 from memtui.cli import output, work
 from memtui.cli.command import Context, Parser
-from memtui.errors import MemtuiError
 from memtui.model.judgements import Ruling
 from memtui.services import judging
 
@@ -25,13 +24,11 @@ def add_options(parser: Parser, _command: str) -> None:
 def run(args: Namespace, context: Context) -> int:
     now = datetime.now(UTC)
     with context.workspace() as workspace:
-        node_id, bullet = judging.find_line(args.name, args.line)
         if args.undo:
-            if bullet.judgement is None:
-                raise MemtuiError("nobody has judged this line")
-            judging.undo(bullet.judgement, now)
+            node_id, bullet = judging.undo_line(args.name, args.line, now)
             done = "taken back"
         else:
+            node_id, bullet = judging.find_line(args.name, args.line)
             ruling = Ruling.ACCEPTED if args.accept else Ruling.REJECTED
             ruling = Ruling.CORRECTED if args.correct is not None else ruling
             ruling = Ruling.MOVED if args.source is not None else ruling

@@ -101,7 +101,12 @@ GROUPS = {
         Subcommand("redact", "forget", "remove secrets from everything that is stored"),
         Subcommand("backup", "backup", "copy the store into one file"),
         Subcommand("restore", "backup", "replace the store with a backup"),
-        Subcommand("export", "backup", "write all events as JSON lines"),
+        Subcommand(
+            "export",
+            "backup",
+            "write all events as JSON lines",
+            details="Judgements, pins and usage are only in backups.",
+        ),
     ),
     "Agents": (
         Subcommand(

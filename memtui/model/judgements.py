@@ -35,6 +35,10 @@ HIDING = frozenset((Ruling.REJECTED, Ruling.DONE))
 """After these, a line is not shown any more."""
 
 
+PERSON = "you"
+"""The author of what a person says, in the app or on the command line."""
+
+
 @dataclass(frozen=True, slots=True)
 class Claim:
     """A line of a session or of a period."""
@@ -62,8 +66,8 @@ class Judgement:
     is_by_model: bool = False
     """True if a model worded the claim."""
     reason: str = ""
-    author: str = "you"
-    """"you", the agent that judged, or the model."""
+    author: str = PERSON
+    """``PERSON``, the agent that judged, or the model."""
     at: datetime | None = None
     number: int = 0
     """Its number among all judgements; 0 before it is stored."""

@@ -51,7 +51,6 @@ from memtui.model.work import Facts, Line
 from memtui.store import (
     conversations,
     entries,
-    judgements,
     nodes,
     segments,
     sessions,
@@ -98,14 +97,16 @@ class SegmentInput:
     def name(self) -> str:
         return self.range.segment_id
 
-    def input_hash(self, identity: str) -> str:
-        """Return a hash of the input. Events never change, so their ids suffice."""
+    def input_hash(self, identity: str, facts: Facts) -> str:
+        """Return a hash of the input.
+
+        Events never change, so their ids suffice; facts may be judged.
+        """
         bounds = self.range
         counts = f"{bounds.is_open} {bounds.subagent_events} {self.session.project}"
-        events = [event.event_id for event in self.events]
-        judged = judgements.hash_facts(self.judgements, set(events))
-        parts = [identity, counts, self.earlier_request, *events]
-        return content_hash(*parts, *filter(None, [judged]))
+        events = (event.event_id for event in self.events)
+        judged = work.facts_to_json(facts)
+        return content_hash(identity, counts, self.earlier_request, judged, *events)
 
     def make_version(self, draft: Summary, facts: Facts, identity: str) -> NewVersion:
         """Return the version of the node that is an extract."""
@@ -119,7 +120,7 @@ class SegmentInput:
             node,
             keywords=keywords.segment_keywords(self.events),
             summarizer=identity,
-            input_hash=self.input_hash(identity),
+            input_hash=self.input_hash(identity, facts),
         )
         return NewVersion(node, tuple({**further_grips, **grips}.values()))
 

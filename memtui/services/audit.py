@@ -128,7 +128,7 @@ def read_claim(row: ClaimRow) -> ClaimDetails | None:
             subject = judgements.find_subjects([node.node_id])[node.node_id]
         claim = Claim(subject, row.kind, row.text)
         history = judgements.list_history(claim)
-        bullet, event_id = _find_bullet(row, node, session, history)
+        bullet, event_id = _find_bullet(row, claim, node, session, history)
         if bullet is None:
             return None
         return ClaimDetails(
@@ -169,6 +169,7 @@ def _find_session(row: ClaimRow) -> Session | None:
 
 def _find_bullet(
     row: ClaimRow,
+    claim: Claim,
     node: TocNode | None,
     session: Session | None,
     history: Sequence[Judgement],
@@ -179,14 +180,15 @@ def _find_bullet(
         for bullet in every:
             if (bullet.kind, bullet.claim_text) == (row.kind, row.text):
                 return bullet, ""
-        return None, ""
+    judgement = judgements.find(claim)
+    if node is not None:
+        # It is only on the page of the session, or not any more on this one.
+        return (judgements.make_bullet(judgement) if judgement else None), ""
     if session is None:
         return None, ""
     sources = {line.text: line.event_id for line in session.work.left_open}
     if row.kind == BulletKind.STATE:
         sources = {row.text: session.work.state_event_id}
-    by_text = judgements.read([session.full_name]).get(session.full_name, {})
-    judgement = by_text.get((row.kind, row.text))
     text = judgement.text if judgement else row.text
     # One that was rejected until now is not in the work of the session yet.
     judged = [judgement, *history] if judgement else history

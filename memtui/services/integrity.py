@@ -6,8 +6,12 @@ The checks only read. What is not indexed yet is counted, and is no damage.
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, product
 
+from memtui.model import calendar
 from memtui.model.audit import AuditQuery, Damage
+from memtui.model.judgements import Judgement
+from memtui.model.nodes import Bullet
 from memtui.paths import Paths
 from memtui.search import message_index, node_index
 from memtui.search.message_index import MessageIndex
@@ -19,6 +23,7 @@ from memtui.store import (
     database,
     events,
     integrity,
+    judgements,
     meta,
     nodes,
     queues,
@@ -170,17 +175,31 @@ def _check_messages(index: MessageIndex) -> Iterator[Damage]:
 
 
 def _check_hidden() -> Iterator[Damage]:
-    """Check that what was rejected is on no page and on no card."""
-    for subject, kind, text, node_id in integrity.list_hidden():
-        pages = {
-            page.node_id: (*page.bullets, *page.further)
-            for page in nodes.get_many([node_id])
-        }
+    """Check that what was rejected is on no page and on no card, also as a part of a
+    line."""
+    by_subject: dict[str, list[Judgement]] = {}
+    for judgement in integrity.list_hidden():
+        by_subject.setdefault(judgement.claim.subject, []).append(judgement)
+    for subject, hidden in by_subject.items():
+        pages = {judgement.node_id for judgement in hidden}
+        bullets: dict[str, Sequence[Bullet]] = {}
         if not subject.startswith("toc:"):
-            pages[subject] = read_card(*subject.split(":", 1)).bullets
-        for place, bullets in pages.items():
-            if (kind, text) in [(bullet.kind, bullet.claim_text) for bullet in bullets]:
-                message = "it was rejected, but is shown"
-                yield Damage(
-                    "line", (place, kind, text), message, integrity.REMEDIES["work"]
+            card = read_card(*subject.split(":", 1))
+            bullets[subject] = card.bullets
+            pages |= {
+                above for s in card.segments for above in calendar.path(s.node_id)
+            }
+        for page in nodes.get_many(sorted(pages)):
+            bullets[page.node_id] = (*page.bullets, *page.further)
+        events = judgements.find_fact_events(chain(*bullets.values()), hidden)
+        for place, of_place in bullets.items():
+            for bullet, judgement in product(of_place, hidden):
+                claim = bullet.kind, bullet.claim_text
+                is_same = place in (subject, judgement.node_id) and claim == (
+                    judgement.claim.kind,
+                    judgement.claim.text,
                 )
+                if is_same or judgements.repeats(bullet, judgement, events):
+                    message = "it was rejected, but is shown"
+                    ids = place, *claim
+                    yield Damage("line", ids, message, integrity.REMEDIES["work"])

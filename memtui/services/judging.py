@@ -3,16 +3,18 @@
 A judgement is about the line of a session or of a period, whatever version has it.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from memtui.errors import MemtuiError, UsageError
 from memtui.model.citations import Grip, grip_id
 from memtui.model.events import Event, plain_line, to_ms
-from memtui.model.judgements import Claim, Judgement, Ruling
+from memtui.model.judgements import PERSON, Claim, Judgement, Ruling
 from memtui.model.nodes import (
     BULLET_CHARS,
     DAY_SESSION_PREFIX,
+    FACTS,
     Bullet,
     BulletKind,
 )
@@ -56,7 +58,7 @@ def judge(
     words: str = "",
     event_id: str = "",
     reason: str = "",
-    author: str = "you",
+    author: str = PERSON,
 ) -> Judgement:
     """Judge a line; what is made from it is made again.
 
@@ -73,7 +75,8 @@ def judge(
         author: Who says it.
 
     Raises:
-        MemtuiError: It is no line to be judged, or its source is not stored any more.
+        MemtuiError: It is no line to be judged, its source is not stored any more, or
+            an agent would overrule a person.
     """
     if bullet.kind in _COMPOSED and not bullet.verdict.is_by_model:
         raise UsageError("this line repeats other lines; judge them on their own page")
@@ -90,7 +93,8 @@ def judge(
         grips = versions.get_grips(bullet.grip_ids)
         holder, subject = _find_place(node_id, grips)
         claim = Claim(subject, bullet.kind, bullet.claim_text)
-        before = bullet.judgement
+        before = judgements.find(claim) or bullet.judgement
+        _check_author(before, author)
         sources = list(grips.values())
         if event_id:
             grip = _make_grip(holder, bullet.text, event_id)
@@ -106,7 +110,7 @@ def judge(
             (
                 *(grip.event_id_start for grip in sources),
                 *(grip.event_id_end for grip in sources),
-                *(before.event_ids if before else ()),
+                *(before.event_ids if before else _list_events(node_id, holder, claim)),
             )
         )
         judgement = Judgement(
@@ -122,24 +126,80 @@ def judge(
             at=now,
         )
         number = judgements.add(judgement, to_ms(now))
-        _request_updates(holder, now)
+        _request_updates(judgement, now)
     return replace(judgement, number=number)
 
 
-def undo(judgement: Judgement, now: datetime, *, author: str = "you") -> None:
+def undo(judgement: Judgement, now: datetime, *, author: str = PERSON) -> None:
     """Take a judgement back; the one before it counts again.
 
     Raises:
-        MemtuiError: It does not count any more.
+        MemtuiError: It does not count any more, or an agent would overrule a person.
     """
     with database.transaction():
         claim = judgement.claim
-        by_text = judgements.read([claim.subject]).get(claim.subject, {})
-        if by_text.get((claim.kind, claim.text)) != judgement:
+        current = judgements.find(claim)
+        if current is None or current.number != judgement.number:
             raise MemtuiError("this judgement does not count any more")
+        _check_author(judgement, author)
         undone = Judgement(claim, Ruling.UNDONE, author=author, at=now)
         judgements.add(undone, to_ms(now), undoes=judgement.number)
-        _request_updates(judgement.node_id, now)
+        _request_updates(judgement, now)
+
+
+def undo_line(
+    name: str, wording: str, now: datetime, *, author: str = PERSON
+) -> tuple[str, Bullet]:
+    """Take back what was said of a line, also of one that its page lacks by now.
+
+    Returns:
+        What ``find_line`` returns.
+
+    Raises:
+        MemtuiError: Nobody has judged such a line, there are several, or an agent would
+            overrule a person.
+    """
+    page, bullets = list_lines(name)
+    with database.connection():
+        of_session = page.startswith(DAY_SESSION_PREFIX)
+        subject = name if of_session else judgements.find_subjects([page])[page]
+        by_text = judgements.read([subject]).get(subject, {})
+        is_listed = {(bullet.kind, bullet.claim_text) for bullet in bullets}
+        gone = [
+            judgements.make_bullet(judgement)
+            for key, judgement in by_text.items()
+            if key not in is_listed and (of_session or judgement.node_id == page)
+        ]
+    # That of a line of which a part was rejected has no number.
+    judged = [b for b in bullets if b.judgement and b.judgement.number]
+    bullet = _choose_line((*judged, *gone), name, wording)
+    if bullet is None or bullet.judgement is None:
+        raise MemtuiError(f"nobody has judged a line of {name} that begins so")
+    undo(bullet.judgement, now, author=author)
+    return page, bullet
+
+
+def _check_author(before: Judgement | None, author: str) -> None:
+    """Check that no agent takes back or replaces what a person said.
+
+    Raises:
+        MemtuiError: It would.
+    """
+    if before and before.author == PERSON and author != PERSON:
+        raise MemtuiError(
+            f"a person has said that this line is {before.ruling}, and only a person"
+            " can change that: in the audit of memtui, or with memtui judge"
+        )
+
+
+def _list_events(page: str, node_id: str, claim: Claim) -> list[str]:
+    """Return the events of the facts that a line of a page joins."""
+    number = segments.get_sessions([node_id]).get(node_id)
+    if number is None:
+        return []
+    names = None if page.startswith(DAY_SESSION_PREFIX) else [node_id]
+    facts = work.read_facts(number, names)
+    return judgements.list_fact_events(claim.kind, claim.text, facts)
 
 
 def list_lines(name: str) -> tuple[str, list[Bullet]]:
@@ -191,16 +251,35 @@ def find_line(name: str, wording: str) -> tuple[str, Bullet]:
     Raises:
         MemtuiError: There is no such line, or there are several.
     """
-    node_id, bullets = list_lines(name)
+    page, bullets = list_lines(name)
+    bullet = _choose_line(bullets, name, wording)
+    if bullet is None:
+        raise UsageError(f"no line begins with {wording!r} in {name}")
+    return page, bullet
+
+
+def _choose_line(bullets: Sequence[Bullet], name: str, wording: str) -> Bullet | None:
+    """Return the line that begins so; of several the whole line, or one that is shown.
+
+    Raises:
+        UsageError: There are still several.
+    """
     words = " ".join(wording.split())
     for field in ("text", "claim_text", "labelled"):
         matches = [b for b in bullets if words and getattr(b, field).startswith(words)]
         exact = [b for b in matches if getattr(b, field) == words]
-        if len(exact or matches) == 1:
-            return node_id, (exact or matches)[0]
-    what = "several lines begin" if matches else "no line begins"
-    raise UsageError(f"{what} with {words!r} in {name}")
+        displayed = [b for b in matches if not b.is_withheld]
+        for narrowed in (exact, displayed, matches):
+            if len(narrowed) == 1:
+                return narrowed[0]
+        if matches:
+            listed = "; ".join(repr(bullet.labelled) for bullet in matches[:MAX_LISTED])
+            raise UsageError(f"several lines begin with {words!r} in {name}: {listed}")
+    return None
 
+
+MAX_LISTED = 5
+"""The most lines that are named if several begin alike."""
 
 MAX_SOURCES = 20
 
@@ -275,12 +354,13 @@ def _make_grip(node_id: str, text: str, event_id: str) -> Grip:
     )
 
 
-def _request_updates(node_id: str, now: datetime) -> None:
+def _request_updates(judgement: Judgement, now: datetime) -> None:
     """Have made again what a judgement may change."""
-    # The name, state and outcome of its session are decided again, and what has changed
-    # is rolled up.
-    segments.request_summaries([node_id])
-    # Other segments of the session may say the same.
-    number = segments.get_sessions([node_id]).get(node_id)
+    node_id, claim = judgement.node_id, judgement.claim
+    number = sessions.get_number(*claim.subject.split(":", 1))
     names = [node_id] if number is None else segments.list_ids(number)
+    # The name, state and outcome of its session are decided again, and what has changed
+    # is rolled up. Other segments may have the same facts, or say the same.
+    is_fact = claim.kind in FACTS or claim.kind == BulletKind.OUTCOME
+    segments.request_summaries(names if is_fact or node_id not in names else [node_id])
     queues.add_nodes(names, to_ms(now))

@@ -9,6 +9,7 @@ from datetime import datetime, tzinfo
 
 from memtui.errors import MemtuiError
 from memtui.model.events import to_ms
+from memtui.model.judgements import PERSON
 from memtui.model.nodes import (
     Bullet,
     GenerationStats,
@@ -219,7 +220,7 @@ def explain_verdict(bullet: Bullet) -> str:
     features = bullet.verdict.features
     if judgement := bullet.judgement:
         reason = f": {judgement.reason}" if judgement.reason else ""
-        author = "you" if judgement.author == "you" else f"the {judgement.author}"
+        author = "you" if judgement.author == PERSON else f"the {judgement.author}"
         return f"{judgement.ruling} by {author}{reason}"
     if objection := bullet.verdict.objection:
         named = objection in (Objection.NUMBER, Objection.NAME)

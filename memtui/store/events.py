@@ -29,7 +29,7 @@ from memtui.model.events import (
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import UNSEARCHED
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
-from memtui.store import ids, judgements, queues, sessions, source_copies, tombstones
+from memtui.store import ids, nodes, queues, sessions, source_copies, tombstones
 from memtui.store.database import (
     IN_JSON,
     db,
@@ -727,28 +727,28 @@ def read_session_texts(sessions: Iterable[int]) -> list[SessionTexts]:
         f"EXISTS (SELECT 1 FROM events e WHERE json_valid(s.work) AND e.{ARE_MESSAGES}"
         " AND e.id = json_extract(s.work, '$.name_event_id'))"
     )
-    unsearched = ", ".join(f"'{kind}'" for kind in UNSEARCHED)
-    judged_text = judgements.shown_text("s.agent || ':' || s.name")
-    bullets = (
-        f"SELECT group_concat({judged_text}, char(10)) FROM bullets b"
-        " WHERE b.version_id = v.id"
-        f" AND NOT b.is_withheld AND b.kind NOT IN ({unsearched})"
-    )
-    segments = (
-        "SELECT group_concat(v.headline || char(10) || coalesce"
-        f"(({bullets}), ''), char(10)) FROM segments g"
+    numbers = json.dumps(sorted(sessions))
+    segments = fetch(
+        "SELECT g.session_id, n.node_id, v.headline FROM segments g"
         " JOIN nodes n ON n.node_id = g.id JOIN node_versions v ON v.id = n.latest_id"
-        " WHERE g.session_id = s.id"
+        f" WHERE g.session_id {IN_JSON} ORDER BY g.start_ms, g.id",
+        numbers,
     )
+    lines = nodes.list_lines([node_id for _, node_id, _ in segments], UNSEARCHED)
+    of_sessions: dict[int, list[str]] = {}
+    for number, node_id, headline in segments:
+        of_sessions.setdefault(number, []).extend((headline or "", *lines[node_id]))
     rows = fetch(
         "SELECT s.id, s.own_name || char(10) ||"
         f" CASE WHEN {is_message} THEN '' ELSE s.work_name END || char(10)"
-        f" || s.title, s.summary || '', coalesce(({segments}), '')"
-        f" FROM sessions s WHERE s.id {IN_JSON}",
-        json.dumps(sorted(sessions)),
+        f" || s.title, s.summary FROM sessions s WHERE s.id {IN_JSON}",
+        numbers,
     )
     return [
-        SessionTexts(number, *(text or "" for text in row)) for number, *row in rows
+        SessionTexts(
+            number, title or "", summary or "", "\n".join(of_sessions.get(number, ()))
+        )
+        for number, title, summary in rows
     ]
 
 

@@ -10,8 +10,9 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from memtui.model.audit import AuditQuery, Damage
+from memtui.model.judgements import HIDING, Judgement
 from memtui.model.verdicts import hash_quote
-from memtui.store import scopes, versions
+from memtui.store import judgements, scopes, versions
 from memtui.store.database import IN_JSON, db, execute, fetch, fetch_column
 from memtui.store.digests import digest
 from memtui.store.events import ARE_MESSAGES
@@ -123,13 +124,11 @@ def count_lines(broken: Iterable[str]) -> tuple[int, int]:
     return total, resolved
 
 
-def list_hidden() -> list[tuple[str, str, str, str]]:
-    """Return subject, kind, text and node of the claims that are not to be shown."""
-    return fetch(
-        "SELECT subject, kind, text, node_id FROM current_judgements"
-        " WHERE ruling IN ('rejected', 'done')"
-        " AND node_id IN (SELECT id FROM audited_nodes)"
-    )
+def list_hidden() -> list[Judgement]:
+    """Return the judgements by which claims are not to be shown."""
+    in_query = "node_id IN (SELECT id FROM audited_nodes)"
+    current = judgements.list_current(in_query)
+    return [judgement for judgement in current if judgement.ruling in HIDING]
 
 
 def list_messages(after: str, last: str) -> dict[str, int]:

@@ -5,13 +5,12 @@ session that were rejected are left out before its name, state and outcome are d
 """
 
 import json
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import chain
 from typing import Any
 
-from memtui.model.calendar import TocLevel
 from memtui.model.events import from_ms
 from memtui.model.judgements import HIDING, Claim, Judgement, Ruling
 from memtui.model.nodes import Bullet, BulletKind, TocNode
@@ -34,6 +33,8 @@ from memtui.text import analyzer
 ByText = Mapping[tuple[str, str], Judgement]
 """The judgements about the claims of a subject, by kind and text."""
 
+NO_EVENTS: Mapping[str, str] = {}
+
 _COLUMNS = (
     "id, subject, kind, text, ruling, words, grip_ids, event_ids, node_id, is_by_model,"
     " reason, author, at_ms, undoes"
@@ -43,23 +44,6 @@ _SESSION_OF = (
     "(SELECT s.agent || ':' || s.name FROM segments g JOIN sessions s"
     " ON s.id = g.session_id WHERE g.id = {node_id})"
 )
-
-
-def shown_text(subject: str) -> str:
-    """Return the SQL expression of the text of a bullet ``b`` as it is judged.
-
-    It is empty for one that is not shown any more.
-
-    Args:
-        subject: The expression of the subject of its claim.
-    """
-    hiding = ", ".join(f"'{ruling}'" for ruling in sorted(HIDING))
-    return (
-        f"coalesce((SELECT CASE WHEN j.ruling IN ({hiding}) THEN ''"
-        " ELSE coalesce(nullif(j.words, ''), b.text) END FROM current_judgements j"
-        f" WHERE j.subject = {subject} AND j.kind = b.kind AND j.text = b.text),"
-        " b.text)"
-    )
 
 
 def subject_of_node(node_id: str) -> str:
@@ -102,34 +86,37 @@ def is_empty() -> bool:
 
 def read(subjects: Collection[str]) -> dict[str, ByText]:
     """Return the judgements that count about the claims of some subjects."""
-    rows = fetch_dicts(
-        f"SELECT {_COLUMNS} FROM current_judgements WHERE subject {IN_JSON}"
-        " ORDER BY id",
-        json.dumps(sorted(subjects)),
-    )
     by_subject: dict[str, dict[tuple[str, str], Judgement]] = {}
-    for row in rows:
-        claim_key = row["kind"], row["text"]
-        by_subject.setdefault(row["subject"], {})[claim_key] = _to_judgement(row)
+    for judgement in list_current(f"subject {IN_JSON}", json.dumps(sorted(subjects))):
+        claim = judgement.claim
+        by_subject.setdefault(claim.subject, {})[claim.kind, claim.text] = judgement
     return dict(by_subject)
+
+
+def list_current(condition: str, *values: object) -> list[Judgement]:
+    """Return the judgements that count, of those with a condition, oldest first."""
+    sql = f"SELECT {_COLUMNS} FROM current_judgements WHERE {condition} ORDER BY id"
+    return list(map(_to_judgement, fetch_dicts(sql, *values)))
+
+
+_OF_CLAIM = "subject = ? AND kind = ? AND text = ?"
+
+
+def find(claim: Claim) -> Judgement | None:
+    """Return the judgement that counts about a claim."""
+    matches = list_current(_OF_CLAIM, claim.subject, str(claim.kind), claim.text)
+    return next(iter(matches), None)
 
 
 def list_history(claim: Claim) -> list[Judgement]:
     """Return all that was ever said of a claim, the latest first."""
     rows = fetch_dicts(
-        f"SELECT {_COLUMNS} FROM judgements WHERE subject = ? AND kind = ?"
-        " AND text = ? ORDER BY id DESC",
+        f"SELECT {_COLUMNS} FROM judgements WHERE {_OF_CLAIM} ORDER BY id DESC",
         claim.subject,
         str(claim.kind),
         claim.text,
     )
     return list(map(_to_judgement, rows))
-
-
-def list_current() -> list[Judgement]:
-    """Return the judgements that count, the latest first."""
-    sql = f"SELECT {_COLUMNS} FROM current_judgements ORDER BY id DESC"
-    return list(map(_to_judgement, fetch_dicts(sql)))
 
 
 def _to_judgement(row: Mapping[str, Any]) -> Judgement:
@@ -182,18 +169,24 @@ def judge_nodes(nodes: Sequence[TocNode], *, with_kept: bool) -> list[TocNode]:
         for node in nodes
     }
     by_subject = read({*subjects.values(), *chain.from_iterable(of_works.values())})
+    events = find_fact_events(
+        (b for node in nodes for b in (*node.bullets, *node.further)),
+        chain.from_iterable(by_text.values() for by_text in by_subject.values()),
+    )
     judged = []
     for node in nodes:
         by_text: dict[tuple[str, str], Judgement] = {}
         for subject in (*of_works[node.node_id], subjects[node.node_id]):
             by_text.update(by_subject.get(subject, {}))
-        judged.append(_judge_node(node, by_text, with_kept=with_kept))
+        judged.append(_judge_node(node, by_text, events, with_kept=with_kept))
     return judged
 
 
-def _judge_node(node: TocNode, by_text: ByText, *, with_kept: bool) -> TocNode:
-    bullets = judge_lines(node.bullets, by_text)
-    further = judge_lines(node.further, by_text)
+def _judge_node(
+    node: TocNode, by_text: ByText, events: Mapping[str, str], *, with_kept: bool
+) -> TocNode:
+    bullets = judge_lines(node.bullets, by_text, events)
+    further = judge_lines(node.further, by_text, events)
     withheld = judge_lines(node.withheld, by_text)
     listed = [bullet for bullet in (*bullets, *withheld) if not bullet.is_withheld]
     hidden = [b for b in (*bullets, *further, *withheld) if b.is_withheld]
@@ -213,49 +206,45 @@ def _judge_node(node: TocNode, by_text: ByText, *, with_kept: bool) -> TocNode:
     )
 
 
-def judge_lines(bullets: Iterable[Bullet], by_text: ByText) -> list[Bullet]:
-    """Return lines with the judgements about them."""
+def judge_lines(
+    bullets: Iterable[Bullet], by_text: ByText, events: Mapping[str, str] = NO_EVENTS
+) -> list[Bullet]:
+    """Return lines with the judgements about them.
+
+    Args:
+        bullets: The lines.
+        by_text: The judgements about the claims of their subject.
+        events: The events of grips of lines that may name rejected facts.
+    """
     # A corrected fact has the other wording where it is taken from.
     worded = {(j.claim.kind, j.words): j for j in by_text.values() if j.words}
+    hiding = [judgement for judgement in by_text.values() if judgement.ruling in HIDING]
     judged = []
     for bullet in bullets:
         key = bullet.kind, bullet.text
-        if judgement := by_text.get(key) or worded.get(key):
+        judgement = by_text.get(key) or worded.get(key)
+        if judgement is None:
+            judgement = _find_part(bullet, hiding, events)
+        if judgement:
             grip_ids = judgement.grip_ids or bullet.grip_ids
             text = judgement.text
             bullet = replace(bullet, text=text, grip_ids=grip_ids, judgement=judgement)
-        elif _is_part_hidden(bullet, by_text):
-            bullet = replace(bullet, judgement=_PARTLY_REJECTED)
         judged.append(bullet)
     return judged
 
 
-_JOINED = frozenset((BulletKind.COMMIT, BulletKind.PULL_REQUEST))
-"""Kinds of which a segment has all in one line."""
-
-_OUTCOME_CHARS = 20
-"""So much of an outcome is in the line about its session, if any of it."""
-
-_PARTLY_REJECTED = Judgement(
-    Claim("", "", ""), Ruling.REJECTED, reason="a part of it was rejected"
-)
-
-
-def _is_part_hidden(bullet: Bullet, by_text: ByText) -> bool:
-    """Return whether a line names something that was rejected by itself."""
-    if bullet.kind is BulletKind.WORK:
-        return any(
-            judgement.ruling in HIDING
-            and kind == BulletKind.OUTCOME
-            and _session_id(judgement) == bullet.session_id
-            and f" — {text[:_OUTCOME_CHARS]}" in bullet.text
-            for (kind, text), judgement in by_text.items()
-        )
-    return bullet.kind in _JOINED and any(
-        by_text[bullet.kind, part].ruling in HIDING
-        for part in bullet.text.split("; ")
-        if (bullet.kind, part) in by_text
-    )
+def _find_part(
+    bullet: Bullet, hiding: Iterable[Judgement], events: Mapping[str, str]
+) -> Judgement | None:
+    """Return a judgement about a line that names something else which was rejected."""
+    for judgement in hiding:
+        if repeats(bullet, judgement, events):
+            claim = Claim(judgement.claim.subject, bullet.kind, bullet.text)
+            reason = "a part of it was rejected"
+            return replace(
+                judgement, claim=claim, words="", grip_ids=(), reason=reason, number=0
+            )
+    return None
 
 
 def list_missing(by_text: ByText, node: TocNode) -> list[Bullet]:
@@ -264,27 +253,30 @@ def list_missing(by_text: ByText, node: TocNode) -> list[Bullet]:
     A person's and a model's lines stay; facts are those that its events show.
     """
     return [
-        Bullet(
-            text=judgement.text,
-            grip_ids=judgement.grip_ids,
-            verdict=replace(SUPPORTED, is_by_model=judgement.is_by_model),
-            kind=BulletKind(kind),
-            project=node.projects[0] if node.projects else "",
-            session_id=_session_id(judgement) if _is_segment(node) else "",
-            judgement=judgement,
-        )
+        make_bullet(judgement, node.projects[0] if node.projects else "")
         for (kind, _), judgement in by_text.items()
         if judgement.ruling in HIDING
         or (judgement.is_by_model or kind == BulletKind.ADDED)
     ]
 
 
-def _is_segment(node: TocNode) -> bool:
-    return node.level is TocLevel.SEGMENT
+def make_bullet(judgement: Judgement, project: str = "") -> Bullet:
+    """Return the line that a judgement is about, whatever page has it."""
+    return Bullet(
+        text=judgement.text,
+        grip_ids=judgement.grip_ids,
+        verdict=replace(SUPPORTED, is_by_model=judgement.is_by_model),
+        kind=BulletKind(judgement.claim.kind),
+        project=project,
+        session_id=_session_id(judgement),
+        judgement=judgement,
+    )
 
 
 def _session_id(judgement: Judgement) -> str:
-    return judgement.claim.subject.partition(":")[2]
+    """Return the session of a claim; "" if it is a line of a period."""
+    agent, _, session_id = judgement.claim.subject.partition(":")
+    return "" if agent == "toc" else session_id
 
 
 # Facts as they are judged
@@ -294,10 +286,76 @@ _ITEMS = {
     BulletKind.COMMIT: ("commits", "subject"),
     BulletKind.PULL_REQUEST: ("pull_requests", "title"),
     BulletKind.TESTS: ("test_runs", ""),
-    BulletKind.FAILED: ("failed_commands", "text"),
+    BulletKind.FAILED: ("failed_commands", ""),
+    BulletKind.FILES: ("files", ""),
 }
-"""The list of facts of a kind, and the field of their text; "" if their event tells
-which it is."""
+"""Where facts of a kind are, and their text, by which those of one call differ; "" if
+a line has all facts of a call."""
+
+_NAME_CHARS = 40
+"""So much of the text of a fact tells which it is; lines may shorten it."""
+
+_OUTCOME_CHARS = 20
+"""So much of an outcome is in the line about its session, if any of it."""
+
+
+def list_fact_events(kind: str, text: str, facts: Facts) -> list[str]:
+    """Return the events of the facts that a line joins, whatever grips it has.
+
+    Args:
+        kind: That of the line.
+        text: The line.
+        facts: Those of its page.
+    """
+    if kind not in _ITEMS or kind == BulletKind.TESTS:
+        return []  # A line about tests is about one run.
+    field, name = _ITEMS[BulletKind(kind)]
+    return [
+        item.event_id
+        for item in getattr(facts, field)
+        if not name or getattr(item, name)[:_NAME_CHARS] in text
+    ]
+
+
+def find_fact_events(
+    bullets: Iterable[Bullet], judgements: Iterable[Judgement]
+) -> dict[str, str]:
+    """Return the events of the grips of lines that may name rejected facts."""
+    kinds = {j.claim.kind for j in judgements if j.ruling in HIDING} & _ITEMS.keys()
+    if not kinds:
+        return {}
+    grip_ids = {name for b in bullets if b.kind in kinds for name in b.grip_ids}
+    sql = f"SELECT id, start_event_id FROM grips WHERE id {IN_JSON}"
+    return dict(fetch(sql, json.dumps(sorted(grip_ids))))
+
+
+def repeats(bullet: Bullet, judgement: Judgement, events: Mapping[str, str]) -> bool:
+    """Return whether a line of another wording says what a judgement is about.
+
+    It is a line with some of the same facts, or a line about a session with its
+    outcome.
+
+    Args:
+        bullet: The line.
+        judgement: One about the same session.
+        events: The events of the grips of lines with facts.
+    """
+    kind, claimed = judgement.claim.kind, judgement.claim.text
+    if bullet.kind is BulletKind.WORK and kind == BulletKind.OUTCOME:
+        if _session_id(judgement) != bullet.session_id:
+            return False
+        # "project: name — an earlier reply; the outcome (done)"
+        outcomes = {claimed, judgement.words} - {""}
+        texts = (re.escape(text[:_OUTCOME_CHARS].rstrip(".…")) for text in outcomes)
+        return bool(re.search(f"(?:^|: | — |; )(?:{'|'.join(texts)})", bullet.text))
+    if bullet.kind not in _ITEMS or bullet.kind != kind:
+        return False
+    event_ids = {events[name] for name in bullet.grip_ids if name in events}
+    if event_ids.isdisjoint(judgement.event_ids):
+        return False
+    _, name = _ITEMS[bullet.kind]
+    parts = bullet.text.split("; ") if name else [""]
+    return any(part[:_NAME_CHARS] in claimed for part in parts)
 
 
 def judge_facts(facts: Facts, by_text: ByText) -> Facts:
@@ -308,16 +366,18 @@ def judge_facts(facts: Facts, by_text: ByText) -> Facts:
             event_id = facts.reply.event_id
             is_meant = event_id in judgement.event_ids or facts.reply.text == claimed
             if is_meant and not judgement.is_by_model:
-                reply = Line(judgement.words, event_id) if judgement.words else None
-                if is_hidden or reply:
-                    facts = replace(facts, reply=reply)
+                if is_hidden:
+                    facts = replace(facts, reply=None)
+                elif judgement.words:
+                    facts = replace(facts, reply=Line(judgement.words, event_id))
         elif is_hidden and kind in _ITEMS:
-            field, text_name = _ITEMS[BulletKind(kind)]
+            field, name = _ITEMS[BulletKind(kind)]
+            event_ids = set(judgement.event_ids)
             items = tuple(
                 item
                 for item in getattr(facts, field)
-                if item.event_id not in judgement.event_ids
-                or (text_name and getattr(item, text_name)[:40] not in claimed)
+                if item.event_id not in event_ids
+                or (name and getattr(item, name)[:_NAME_CHARS] not in claimed)
             )
             changes: dict[str, Any] = {field: items}
             facts = replace(facts, **changes)
@@ -352,19 +412,6 @@ def judge_work(work: SessionWork, by_text: ByText) -> SessionWork:
 def _first_source(judgement: Judgement, event_id: str) -> str:
     """Return the event that a judged line is linked to, else the one given."""
     return next(iter(judgement.event_ids), event_id)
-
-
-def hash_facts(by_text: ByText, event_ids: AbstractSet[str]) -> str:
-    """Return the numbers of the judgements that change the facts of some events."""
-    kinds = {*_ITEMS, BulletKind.OUTCOME}
-    return " ".join(
-        str(judgement.number)
-        for (kind, _), judgement in by_text.items()
-        if kind in kinds
-        and (judgement.ruling in HIDING or judgement.words)
-        and not judgement.is_by_model
-        and not event_ids.isdisjoint(judgement.event_ids)
-    )
 
 
 # Forgetting
@@ -422,24 +469,6 @@ def _empty(row: Mapping[str, Any]) -> None:
     execute(
         f"UPDATE judgements SET {columns} WHERE id = ?", *changed.values(), row["id"]
     )
-
-
-def list_outcomes() -> dict[str, str]:
-    """Return the judged last messages of sessions, "" for a rejected one.
-
-    They are listed by their events, and by subject and text, as in ``codex:s1 Done.``,
-    since another message may say the same.
-    """
-    hiding = json.dumps(sorted(HIDING))
-    rows = fetch(
-        f"SELECT e.value, CASE WHEN ruling {IN_JSON} THEN '' ELSE words END"
-        " FROM current_judgements j, json_each(json_insert(j.event_ids, '$[#]',"
-        " j.subject || ' ' || j.text)) e WHERE j.kind = 'outcome'"
-        f" AND NOT j.is_by_model AND (j.words <> '' OR ruling {IN_JSON})",
-        hiding,
-        hiding,
-    )
-    return dict(rows)
 
 
 IS_CITED = (

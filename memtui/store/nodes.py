@@ -69,8 +69,6 @@ _SELECT_VERSIONS = (
 _IS_READABLE = f"typeof(text) = 'text' AND kind IN {tuple(map(str, BulletKind))}"
 """The condition of bullets that are not damaged."""
 
-_JUDGED_TEXT = judgements.shown_text(judgements.subject_of_node("n.node_id"))
-
 _NEWEST_FIRST = "ORDER BY n.start_ms DESC, n.node_id DESC"
 
 _UNESCAPED = re.compile(r"[!#-\[\]-~]+")
@@ -412,28 +410,48 @@ def delete(node_ids: Iterable[str]) -> None:
 
 
 def get_words(node_ids: Sequence[str]) -> dict[str, NodeWords]:
-    """Return keywords and bullets of nodes; reading whole nodes takes thrice as long.
-
-    Unknown nodes are skipped.
-    """
-    ids = json.dumps(list(node_ids))
-    words: dict[str, NodeWords] = {
-        name: ([word for word, _ in json.loads(keywords)], [])
-        for name, keywords in fetch(
-            "SELECT n.node_id, v.keywords FROM nodes n"
-            f" JOIN node_versions v ON v.id = n.latest_id WHERE n.node_id {IN_JSON}",
-            ids,
-        )
+    """Return keywords and lines of nodes; unknown ones are skipped."""
+    lines = list_lines(node_ids)
+    rows = fetch(
+        "SELECT n.node_id, v.keywords FROM nodes n"
+        f" JOIN node_versions v ON v.id = n.latest_id WHERE n.node_id {IN_JSON}",
+        json.dumps(list(node_ids)),
+    )
+    return {
+        name: ([word for word, _ in json.loads(keywords)], lines[name])
+        for name, keywords in rows
     }
+
+
+def list_lines(
+    node_ids: Sequence[str], without: Collection[BulletKind] = ()
+) -> dict[str, list[str]]:
+    """Return the lines of nodes that are shown, except those of some kinds.
+
+    Reading whole nodes takes thrice as long; only those that may be judged are read.
+    """
+    lines: dict[str, list[str]] = {name: [] for name in node_ids}
+    ids = json.dumps(list(node_ids))
     for name, text in fetch(
-        f"SELECT n.node_id, {_JUDGED_TEXT} AS shown FROM nodes n"
+        "SELECT n.node_id, b.text FROM nodes n"
         " JOIN bullets b ON b.version_id = n.latest_id AND typeof(b.text) = 'text'"
         f" WHERE n.node_id {IN_JSON} AND NOT b.is_withheld"
-        " AND shown <> '' ORDER BY b.version_id, b.position",
+        f" AND b.kind NOT {IN_JSON} ORDER BY b.version_id, b.position",
         ids,
+        json.dumps(list(without)),
     ):
-        words[name][1].append(text)
-    return words
+        lines[name].append(text)
+    if not judgements.is_empty():
+        judged = fetch_column(
+            f"SELECT n.node_id FROM nodes n WHERE n.node_id {IN_JSON} AND (is_pinned OR"
+            " EXISTS (SELECT 1 FROM current_judgements j"
+            f" WHERE j.subject = {judgements.subject_of_node('n.node_id')}))",
+            ids,
+        )
+        for node in get_many(judged):
+            bullets = (b.text for b in node.bullets if b.kind not in without)
+            lines[node.node_id] = list(bullets)
+    return lines
 
 
 def read_keywords(

@@ -239,13 +239,10 @@ def _read_replies(day_id: str) -> dict[tuple[str, str], list[Line]]:
         day_id,
         EndKind.REPLY,
     )
-    judged = judgements.list_outcomes()
     replies: dict[tuple[str, str], list[Line]] = {}
     for agent, session_id, text, event_id in rows:
-        same = judged.get(f"{agent}:{session_id} {text}", text or "")
-        line = Line(judged.get(event_id, same), event_id or "")
-        if line.text or not text:
-            replies.setdefault((agent, session_id), []).append(line)
+        if text:
+            replies.setdefault((agent, session_id), []).append(Line(text, event_id))
     return replies
 
 

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from memtui.errors import MemtuiError
 from memtui.model import jobs as model_jobs
 from memtui.model.events import EventType
 from memtui.model.judgements import Ruling
@@ -28,6 +27,10 @@ ROLES: Final = {
     "user": EventType.USER_MESSAGE,
     "assistant": EventType.ASSISTANT_MESSAGE,
 }
+
+
+AGENT: Final = "agent"
+"""The author of judgements that come through a tool."""
 
 
 def new_session(
@@ -160,23 +163,17 @@ def judge_line(
     words: str = "",
     reason: str = "",
 ) -> Reply:
-    name, bullet = judging.find_line(node_id, line)
+    now = workspace.now()
     if ruling == Ruling.UNDONE:
-        if bullet.judgement is None:
-            raise MemtuiError("nobody has judged this line")
-        judging.undo(bullet.judgement, workspace.now(), author="agent")
+        name, bullet = judging.undo_line(node_id, line, now, author=AGENT)
+        done = "The judgement is taken back"
     else:
-        judging.judge(
-            name,
-            bullet,
-            Ruling(ruling),
-            workspace.now(),
-            words=words,
-            reason=reason,
-            author="agent",
-        )
+        name, bullet = judging.find_line(node_id, line)
+        texts = {"words": words, "reason": reason}
+        judging.judge(name, bullet, Ruling(ruling), now, author=AGENT, **texts)
+        done = f"The line is {ruling}"
     when = "in a moment" if workspace.has_worker else "when memtui next runs"
-    note = f"The line is {ruling}. Searches follow {when}."
+    note = f"{done}. Searches follow {when}."
     head: Item = {"node_id": name, "line": bullet.claim_text, "ruling": ruling}
     lines = [f"{key}: {value}" for key, value in head.items()]
     return Reply({"done": ()}, str, head, lines, (note,))

@@ -43,8 +43,8 @@ def list_of(pilot: Pilot[str | MemtuiError]) -> ClaimList:
 
 def rulings() -> list[tuple[str, Ruling, str]]:
     with database.connection():
-        rows = judgements.list_current()
-    return [(row.claim.text, row.ruling, row.words) for row in rows]
+        rows = judgements.list_current("1")
+    return [(row.claim.text, row.ruling, row.words) for row in reversed(rows)]
 
 
 def claim_shown(pilot: Pilot[str | MemtuiError]) -> str:
@@ -189,7 +189,7 @@ async def test_line_is_corrected_and_reason_given(
         assert rulings() == [("The moon was counted", Ruling.CORRECTED, "Moons")]
         await press(pilot, settle, "home", "x", "home", "x", *"no moon", "enter")
         with database.connection():
-            (judgement,) = judgements.list_current()
+            (judgement,) = judgements.list_current("1")
         assert (judgement.ruling, judgement.reason) == (Ruling.REJECTED, "no moon")
         node = browse.get_node(DAY)
         assert node is not None

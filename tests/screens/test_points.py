@@ -91,8 +91,8 @@ async def test_open_ends_are_judged_and_lead_to_their_sessions(
         await press(pilot, settle, "x")
         assert title(pilot)[1] == "0 · 1 finished later"
         with database.connection():
-            rulings = [row.ruling.value for row in judgements.list_current()]
-        assert rulings == ["rejected", "done"]
+            rulings = [row.ruling.value for row in judgements.list_current("1")]
+        assert rulings == ["done", "rejected"]
         await press(pilot, settle, "u")
         assert title(pilot)[1] == "1 · 1 finished later"
         await press(pilot, settle, "k", "n")

@@ -136,7 +136,7 @@ class Sequences:
 
     def undo(self, number: int) -> None:
         with database.connection():
-            current = judgements.list_current()
+            current = judgements.list_current("1")
         if current:
             judgement = current[number % len(current)]
             judging.undo(judgement, NOW)
@@ -297,7 +297,7 @@ class Sequences:
 
     def _check_judgements(self) -> None:
         with database.connection():
-            current = judgements.list_current()
+            current = judgements.list_current("1")
             stored = set(fetch_column("SELECT id FROM events"))
             texts = fetch("SELECT name, '— ' || outcome FROM sessions")
             for page in nodes.get_many(nodes.list_ids()):

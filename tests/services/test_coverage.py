@@ -381,5 +381,5 @@ def test_shares_follow_what_is_added_rejected_and_forgotten(
     with database.connection():
         assert not any(
             "Owls" in judgement.text and name in judgement.claim.subject
-            for judgement in judgements.list_current()
+            for judgement in judgements.list_current("1")
         )

@@ -113,10 +113,24 @@ def test_rejected_outcome_is_shown_nowhere(full_workspace: Workspace) -> None:
 def test_rejected_outcome_is_in_no_pinned_day(full_workspace: Workspace) -> None:
     versions.pin(DAY, None, full_workspace.zone, NOW)
     judge(full_workspace, OUTCOME, Ruling.REJECTED)
+    assert not any(OUTCOME in snippet for snippet in list_snippets(full_workspace))
+    with database.connection():
+        assert OUTCOME not in str(nodes.get_words([DAY]))
     node = browse.get_node(DAY)
     assert node is not None and node.is_pinned
     assert OUTCOME not in texts_of_parents()
     assert any(OUTCOME in bullet.text for bullet in node.withheld)
+
+
+def test_correction_that_is_rejected_later_is_shown_nowhere(
+    full_workspace: Workspace,
+) -> None:
+    judge(full_workspace, OUTCOME, Ruling.CORRECTED, words="A pangolin came of it")
+    versions.pin(DAY, None, full_workspace.zone, NOW)
+    judge(full_workspace, "A pangolin", Ruling.REJECTED)
+    assert "pangolin" not in texts_of_parents() + "".join(card_texts())
+    (row,) = list_range(SessionQuery(words=("basket",)), 0, 9).sessions
+    assert row.work.outcome == ""
 
 
 def test_rejecting_a_line_makes_only_its_ancestors_again(
@@ -323,7 +337,7 @@ def test_secrets_in_words_and_reason_are_not_stored(full_workspace: Workspace) -
     words, reason = f"The token is {secret}", f"since {secret}"
     judge(full_workspace, OUTCOME, Ruling.CORRECTED, words=words, reason=reason)
     with database.connection():
-        (judgement,) = judgements.list_current()
+        (judgement,) = judgements.list_current("1")
     assert secret not in judgement.words + judgement.reason
 
 
@@ -355,7 +369,7 @@ def test_judgement_stays_while_its_sources_do(
     forget_event(full_workspace, source_event)
     assert NOTE not in card_texts()
     with database.connection():
-        assert judgements.list_current() == []
+        assert judgements.list_current("1") == []
     raw = (full_workspace.paths.store.parent / "memory.db").read_bytes()
     assert NOTE.encode() not in raw
 
@@ -385,4 +399,5 @@ def test_line_is_judged_from_the_command_line(full_workspace: Workspace) -> None
     assert OUTCOME not in run_memtui(home, "show", DAY).stdout
     run_memtui(home, "judge", SESSION, OUTCOME, "--undo")
     assert OUTCOME in run_memtui(home, "show", DAY).stdout
-    run_memtui(home, "judge", SESSION, OUTCOME, "--undo", code=1)
+    output = run_memtui(home, "judge", SESSION, OUTCOME, "--undo", code=1)
+    assert "nobody has judged a line" in output.stderr

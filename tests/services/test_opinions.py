@@ -73,7 +73,7 @@ def test_opinion_is_stored_and_changes_nothing(
     assert tree_of(full_workspace) == before
     assert (find_row(), audit.count_claims(AuditQuery())) == (row, totals)
     with database.connection():
-        assert judgements.list_current() == []
+        assert judgements.list_current("1") == []
 
 
 def test_judgement_counts_before_and_after_an_opinion(

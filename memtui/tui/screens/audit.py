@@ -25,7 +25,7 @@ from memtui.model.audit import AuditQuery, ClaimGroup, ClaimRow
 from memtui.model.calendar import TocLevel
 from memtui.model.events import Event
 from memtui.model.filters import Scope
-from memtui.model.judgements import Judgement, Ruling
+from memtui.model.judgements import PERSON, Judgement, Ruling
 from memtui.model.nodes import BulletKind
 from memtui.model.quantities import plural
 from memtui.services import audit, coverage, judging, opinions, versions
@@ -190,7 +190,7 @@ def draw_claim(details: ClaimDetails, zone: tzinfo, now: datetime) -> Content:
 
 
 def _draw_judgement(judgement: Judgement, zone: tzinfo, now: datetime) -> Content:
-    author = "" if judgement.author == "you" else f" by {judgement.author}"
+    author = "" if judgement.author == PERSON else f" by {judgement.author}"
     at = date_format.near_moment(judgement.at, now, zone) if judgement.at else ""
     if judgement.ruling is Ruling.OPINION:
         _, model, _ = judgement.author.split()
@@ -702,7 +702,8 @@ def _undo(row: ClaimRow, now: datetime) -> ClaimRow:
     for claim in map(audit.find_claim, (row, *row.earlier)):
         if claim.bullet.judgement is not None:
             judging.undo(claim.bullet.judgement, now)
-    before = audit.find_claim(row).bullet.judgement
+    details = audit.read_claim(row)  # Only that judgement may have kept it.
+    before = details.bullet.judgement if details else None
     ruling, words = (before.ruling, before.words) if before else (None, "")
     return replace(row, ruling=ruling, words=words)
 

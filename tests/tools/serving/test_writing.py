@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from memtui.errors import MemtuiError
+from memtui.model.judgements import Ruling
 from memtui.search.query import find_session
-from memtui.services import sessions
+from memtui.services import judging, sessions
 from memtui.services.forget import Forget
 from memtui.store import database
 from memtui.store.tombstones import TombstoneKind
@@ -256,9 +257,16 @@ def test_line_is_judged_by_an_agent(caller: Caller) -> None:
     caller.work()
     assert line not in caller.call("get_session_meta", session=session)
     fields = {"node_id": session, "line": line, "ruling": "undone"}
-    caller.call("judge_line", **fields)
+    assert "The judgement is taken back" in caller.call("judge_line", **fields)
     caller.work()
     assert line in caller.call("get_session_meta", session=session)
+    # What a person has said stays.
+    judged = judging.find_line(session, line)
+    judgement = judging.judge(*judged, Ruling.REJECTED, datetime.now(UTC))
+    for ruling in ("accepted", "undone"):
+        answer = caller.fail("judge_line", **{**fields, "ruling": ruling})
+        assert "a person has said that this line is rejected" in answer
+    judging.undo(judgement, datetime.now(UTC))
     assert "nobody has judged" in caller.fail("judge_line", **fields)
 
 
