@@ -1,5 +1,7 @@
 """Make messages for tests, store them, and index them."""
 
+import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from memtui.model import events
@@ -43,6 +45,36 @@ def make_message(
         subagent=subagent,
         metadata={"tool_name": tool} if tool else {},
     )
+
+
+def make_call(
+    tool: str,
+    given: dict[str, str],
+    output: str,
+    at_s: float = 0,
+    *,
+    session: str = "s1",
+) -> Event:
+    """Make a call with its input; it failed if its output begins with "Error"."""
+    text = f"{tool}: {next(iter(given.values()))}\n{output}"
+    event = make_message(text, at_s, role=EventRole.TOOL, tool=tool, session=session)
+    end = "failed" if output.startswith("Error") else "ok"
+    metadata = {"tool_input": json.dumps(given), "call_end": end}
+    return replace(event, metadata={**event.metadata, **metadata})
+
+
+def make_run(command: str, output: str, at_s: float, session: str = "s1") -> Event:
+    return make_call("Bash", {"command": command}, output, at_s, session=session)
+
+
+def make_edit(path: str, lines: int, at_s: float, session: str = "s1") -> Event:
+    change = {"file_path": path, "old_string": "", "new_string": "new\n" * lines}
+    return make_call("Edit", change, "done", at_s, session=session)
+
+
+def make_commit(subject: str, at_s: float, session: str = "s1") -> Event:
+    output = f"[main {int(at_s):07x}] {subject}\n 1 file changed, 1 insertion(+)"
+    return make_run(f"git commit -m '{subject}'", output, at_s, session)
 
 
 def store_messages(*said: Event, route: str = "transcript") -> None:

@@ -130,6 +130,14 @@ _EARLIER_SEGMENTS = (
 """Segments of which an old version may have used the events: only the version that is
 shown stays."""
 
+_IS_OF_OTHERS = (
+    "IN (SELECT id FROM segments WHERE session_id NOT IN (SELECT session FROM selected"
+    " UNION SELECT session_id FROM source_copies WHERE session_id IS NOT NULL"
+    f" AND event_id {_SELECTED}))"
+)
+"""The condition of segments whose session never had the events: no period above them
+has lines of these."""
+
 _DERIVED_VERSIONS = (
     f"SELECT id FROM node_versions WHERE node_id {_DERIVED}"
     f" OR (node_id {_EARLIER} AND id NOT IN"
@@ -138,6 +146,13 @@ _DERIVED_VERSIONS = (
 
 _IS_DERIVED_VERSION = "version_id IN (SELECT id FROM derived_versions)"
 
+_QUOTES_ANOTHER = (
+    "(start_event_id = end_event_id AND start_event_id IN"
+    f" (SELECT id FROM events WHERE id NOT {_SELECTED}))"
+)
+"""The condition of grips that quote one event which stays: the page of another session
+may need them, although no line of a segment does."""
+
 _DELETE_DERIVED = (
     "UPDATE nodes SET latest_id = NULL"
     " WHERE latest_id IN (SELECT id FROM derived_versions)",
@@ -145,7 +160,8 @@ _DELETE_DERIVED = (
     f" (SELECT id FROM bullets WHERE {_IS_DERIVED_VERSION})",
     f"DELETE FROM bullets WHERE {_IS_DERIVED_VERSION}",
     "DELETE FROM node_versions WHERE id IN (SELECT id FROM derived_versions)",
-    f"DELETE FROM grips WHERE (node_id {_DERIVED} OR node_id {_EARLIER})"
+    f"DELETE FROM grips WHERE (node_id {_DERIVED} OR (node_id {_EARLIER}"
+    f" AND NOT {_QUOTES_ANOTHER}))"
     " AND NOT EXISTS (SELECT 1 FROM bullet_grips b WHERE b.grip_id = grips.id)"
     f" AND NOT {judgements.IS_CITED}",
     "UPDATE sessions SET work_name = '', state = '', outcome = '', work = ''"
@@ -444,8 +460,8 @@ def find_derived() -> tuple[int, int]:
     _add("derived_nodes", _DERIVED_SEGMENTS)
     _add("earlier_segments", _EARLIER_SEGMENTS)
     segment_ids = fetch_column("SELECT id FROM derived_nodes")
-    earlier = fetch_column("SELECT id FROM earlier_segments")
-    days = {str(calendar.parent_id(node_id)) for node_id in segment_ids + earlier}
+    sql = f"SELECT id FROM earlier_segments WHERE id NOT {_IS_OF_OTHERS}"
+    days = {str(calendar.parent_id(name)) for name in segment_ids + fetch_column(sql)}
     parents = {node_id for day in days for node_id in calendar.path(day)}
     _add("derived_nodes", "SELECT value FROM json_each(?)", json.dumps([*parents]))
     _make_table("derived_versions", "id INTEGER PRIMARY KEY")

@@ -101,6 +101,13 @@ FINDING = (
         "List what sessions left open; L again lists what was decided.",
         label="left open",
     ),
+    Command(
+        "switch_points",
+        "L",
+        "Show what was decided, or what was left open.",
+        label="open or decided",
+        where=POINTS,
+    ),
     Command("find_here", "slash", label="find", where=LISTS),
     Command(
         "sort",

@@ -16,7 +16,7 @@ from memtui.errors import MemtuiError
 from memtui.model import calendar
 from memtui.model.audit import AuditQuery
 from memtui.model.calendar import TocLevel
-from memtui.model.events import Event, EventRole, to_ms
+from memtui.model.events import Event, EventRole
 from memtui.model.jobs import ModelCondition, ModelHealth
 from memtui.model.judgements import HIDING, Judgement, Ruling
 from memtui.model.nodes import Bullet, BulletKind, DraftBullet, Summary
@@ -36,7 +36,15 @@ from memtui.summarize import rollup
 from memtui.workspace import Workspace
 from tests import process_state
 from tests.conftest import OWN, often
-from tests.message_factory import AT, make_message, name_session, store_messages
+from tests.message_factory import (
+    AT,
+    make_commit,
+    make_edit,
+    make_message,
+    make_run,
+    name_session,
+    store_messages,
+)
 from tests.model_versions import STATS
 
 SESSIONS = ("s0", "s1", "s2")
@@ -107,12 +115,19 @@ class Sequences:
             ),
             (SECRET if number % 7 == 0 else "Thank you.", EventRole.USER),
         ]
+        calls = [
+            make_edit(f"/mill/part{number % 4}.py", number, at_s + 0.1, session),
+            make_run(f"make part{number % 3}", "Error: no mill", at_s + 0.2, session),
+            make_commit(f"Mend part{number % 5}", at_s + 0.3, session),
+            make_run("pytest", f"{number + 1} passed in 1s", at_s + 0.4, session),
+        ]
         self.said += 1
         store_messages(
             *(
                 make_message(text, at_s + n, role=role, session=session)
                 for n, (text, role) in enumerate(texts)
-            )
+            ),
+            *calls[: number % 6],
         )
         name_session(session, project=("mill", "farm")[number % 2])
         self._allow([session])
@@ -150,7 +165,7 @@ class Sequences:
             kind = TombstoneKind.EVENT
             if number % 5 == 0:
                 kind, words = TombstoneKind.SESSION, [session]
-            self._allow_meanwhile([session])
+            self._allow([session])
             workspace = self.workspace
             Forget(workspace.paths, workspace.zone, lambda: NOW).run(kind, words)
 
@@ -186,7 +201,7 @@ class Sequences:
             sql = "SELECT DISTINCT s.name FROM events e JOIN sessions s"
             rows = f"{sql} ON s.id = e.session_id WHERE e.text LIKE '%ghp_%'"
             names = fetch_column(rows)
-        self._allow_meanwhile(names)
+        self._allow(names)
         Redaction(workspace.paths, workspace.zone, workspace.counter, lambda: NOW).run()
 
     # What they are about
@@ -236,17 +251,6 @@ class Sequences:
                 *calendar.day_range(name),
             )
 
-    def _allow_meanwhile(self, names: Sequence[str]) -> None:
-        """Allow all that was going on during sessions: it may have cited them."""
-        self._allow(names)
-        with database.connection():
-            for name in names:
-                session = sessions.get("claude-code", name)
-                if session is not None:
-                    times = to_ms(session.created_at), to_ms(session.updated_at)
-                    sql = "SELECT id FROM segments WHERE start_ms BETWEEN ? AND ?"
-                    self.allowed.update(fetch_column(sql, *times))
-
     def _allow_above(self, name: str) -> None:
         with database.connection():
             rows = sessions.get_many(segments.get_sessions([name]).values())
@@ -284,6 +288,9 @@ class Sequences:
         )
         assert found.damages == []
         assert found.resolved == found.lines and not found.waiting
+        for session in SESSIONS:
+            card = read_card("claude-code", session)
+            assert [b.labelled for b in card.bullets if not b.grip_ids] == []
         self._check_judgements()
 
     def _allowed_nodes(self) -> set[str]:

@@ -15,14 +15,18 @@ import pytest
 from memtui.capture.ingest import ImportProgress
 from memtui.errors import MemtuiError, StoreBusyError
 from memtui.model import citations
+from memtui.model.nodes import BulletKind
 from memtui.paths import in_home
-from memtui.services import status
+from memtui.services import browse, status, versions
 from memtui.services.forget import Forget, ForgetResult, undo
+from memtui.services.sessions import read_card
 from memtui.settings import Settings
 from memtui.store import database, meta, sources, tombstones
+from memtui.store.database import fetch_column, fetch_value
 from memtui.store.tombstones import TombstoneKind
 from memtui.workspace import Workspace
 from tests.conftest import HISTORY
+from tests.message_factory import make_message, make_run, store_messages
 from tests.tables import (
     EventRow,
     SessionRow,
@@ -802,3 +806,46 @@ def test_citation_of_several_events_names_none(history_workspace: Workspace) -> 
     with pytest.raises(MemtuiError, match=f"{row['id']}|{other}"):
         forget(history_workspace, TombstoneKind.EVENT, citation)
     assert forget(history_workspace, TombstoneKind.EVENT, other).counts.events == 1
+
+
+def test_forgetting_a_session_makes_only_its_own_periods_again(
+    workspace: Workspace,
+) -> None:
+    day_s = 86_400
+    for session, days in (("long", (0, 20)), ("other", (8,)), ("same-day", (20,))):
+        for day in days:
+            at_s = day * day_s + len(session) * 60
+            prompt = make_message(f"Please mend part {day}.", at_s, session=session)
+            run = make_run("make", "Error: no mill", at_s + 9, session)
+            store_messages(prompt, run)
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    other_day, same_day = "toc:day:2025-03-22", "toc:day:2025-04-03"
+    for name in (other_day, same_day):
+        versions.pin(name, None, workspace.zone, AT)
+
+    def count_versions() -> Counter[str]:
+        with database.connection():
+            return Counter(fetch_column("SELECT node_id FROM node_versions"))
+
+    with database.connection():
+        before = fetch_value("SELECT max(id) FROM node_versions")
+        other_count = count_versions()[other_day]
+    result = forget(workspace, TombstoneKind.SESSION, "claude-code:long")
+    # Two days, two weeks, two months and the year.
+    assert (result.segments, result.nodes) == (2, 7)
+    with database.connection():
+        sql = "SELECT DISTINCT node_id FROM node_versions WHERE id > ?"
+        made = set(fetch_column(sql, before))
+    assert made == {
+        same_day, "toc:week:2025-W14", "toc:month:2025-04", "toc:month:2025-03",
+        "toc:year:2025",
+    }  # fmt: skip
+    assert count_versions()[other_day] == other_count
+    for name, is_pinned in ((other_day, True), (same_day, False)):
+        node = browse.get_node(name)
+        assert node is not None and node.is_pinned is is_pinned
+    # All lines of the other sessions have their sources.
+    for session in ("other", "same-day"):
+        card = read_card("claude-code", session)
+        assert [bullet.kind for bullet in card.bullets if not bullet.grip_ids] == []
+        assert any(bullet.kind is BulletKind.FAILED for bullet in card.bullets)

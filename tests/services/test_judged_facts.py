@@ -1,8 +1,6 @@
 """Facts that a person rejected are in no line that joins several, on whatever page."""
 
-import json
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 
@@ -18,34 +16,18 @@ from memtui.store import database, judgements, nodes
 from memtui.tools import handover
 from memtui.workspace import Workspace
 from tests.conftest import NOW
-from tests.message_factory import make_message, store_messages
+from tests.message_factory import (
+    make_commit,
+    make_edit,
+    make_message,
+    make_run,
+    store_messages,
+)
 
 SESSION = "claude-code:s1"
 AGENT = "agent"
 LATER_S = 3 * 3_600
 """The second segment of the session starts then."""
-
-
-def call(tool: str, given: dict[str, str], output: str, at_s: float) -> Event:
-    text = f"{tool}: {next(iter(given.values()))}\n{output}"
-    event = make_message(text, at_s, role=EventRole.TOOL, tool=tool)
-    end = "failed" if output.startswith("Error") else "ok"
-    metadata = {"tool_input": json.dumps(given), "call_end": end}
-    return replace(event, metadata={**event.metadata, **metadata})
-
-
-def edit(path: str, at_s: float, lines: int = 1) -> Event:
-    change = {"file_path": path, "old_string": "", "new_string": "new\n" * lines}
-    return call("Edit", change, "done", at_s)
-
-
-def run(command: str, output: str, at_s: float) -> Event:
-    return call("Bash", {"command": command}, output, at_s)
-
-
-def commit(subject: str, at_s: float) -> Event:
-    output = f"[main {int(at_s):07x}] {subject}\n 1 file changed, 1 insertion(+)"
-    return run(f"git commit -m '{subject}'", output, at_s)
 
 
 def store(workspace: Workspace, *calls: Event) -> None:
@@ -94,8 +76,8 @@ def find_damages(workspace: Workspace) -> Sequence[Damage]:
 
 
 FILES = (
-    *(edit(f"/mill/early{n}.py", 60 + n, n + 1) for n in range(7)),
-    edit("/mill/late.py", LATER_S + 60),
+    *(make_edit(f"/mill/early{n}.py", n + 1, 60 + n) for n in range(7)),
+    make_edit("/mill/late.py", 1, LATER_S + 60),
 )
 
 
@@ -125,8 +107,8 @@ def test_rejected_files_of_a_segment_are_not_on_the_page_of_its_session(
 
 
 def test_rejected_commands_are_counted_nowhere(workspace: Workspace) -> None:
-    failed = [run("make mill", "Error: no mill", 60 + n) for n in range(7)]
-    store(workspace, *failed, run("make wheel", "Error: no wheel", LATER_S + 60))
+    failed = [make_run("make mill", "Error: no mill", 60 + n) for n in range(7)]
+    store(workspace, *failed, make_run("make wheel", "Error: no wheel", LATER_S + 60))
     assert lines_of(BulletKind.FAILED) == ["8 commands: make mill; make wheel"]
     judge(workspace, SESSION, "failed: 8 commands", Ruling.REJECTED)
     assert lines_of(BulletKind.FAILED) == []
@@ -138,8 +120,8 @@ def test_rejected_commits_are_in_no_line_that_joins_them(workspace: Workspace) -
     names = ["Grind", "Sieve", "Bake", "Brew", "Carry", "Store", "Sell"]
     store(
         workspace,
-        *(commit(f"{name} it", 60 + n) for n, name in enumerate(names)),
-        commit("Mend the wheel", LATER_S + 60),
+        *(make_commit(f"{name} it", 60 + n) for n, name in enumerate(names)),
+        make_commit("Mend the wheel", LATER_S + 60),
     )
     (early, _), before = segment_ids(), everything(workspace)
     judge(workspace, early, "commit: Grind it", Ruling.REJECTED)
@@ -215,7 +197,7 @@ def test_judged_line_that_is_gone_can_be_undone(workspace: Workspace) -> None:
     _, late = segment_ids()
     judge(workspace, late, "files: late.py", Ruling.ACCEPTED)
     judge(workspace, SESSION, "files: early6.py", Ruling.ACCEPTED)
-    store_messages(edit("/mill/last.py", LATER_S + 90, 5))
+    store_messages(make_edit("/mill/last.py", 5, LATER_S + 90))
     work(workspace)
     # What is judged now is the line that is shown.
     judge(workspace, SESSION, "files", Ruling.ACCEPTED)

@@ -66,7 +66,8 @@ FOOTER_GAP = 2  # The space between two keys, in cells.
 
 
 class KeyFooter(Footer):
-    """Textual's footer, without the keys that it has no room for."""
+    """Textual's footer, without the key that opened this screen, and without the keys
+    that it has no room for."""
 
     def __init__(self) -> None:
         super().__init__(compact=True)
@@ -83,6 +84,9 @@ class KeyFooter(Footer):
     def compose(self) -> ComposeResult:
         """Yield the key of the palette, which is always shown, then those that fit."""
         keys = [key for key in super().compose() if isinstance(key, FooterKey)]
+        # The command that opened this screen is named after it.
+        name = type(self.screen).__name__.removesuffix("Screen").lower()
+        keys = [key for key in keys if key.action != f"show_{name}"]
         keys.sort(key=lambda key: not key.has_class("-command-palette"))
         room = self.content_size.width
         for key in keys:

@@ -29,8 +29,8 @@ class PointsScreen(ClaimsScreen):
         *claim_bindings(
             "mark_done",
             "undo_judgement",
+            "switch_points",
             reject="Dismiss this line: it is shown nowhere any more.",
-            show_points="Show what was decided, or what was left open.",
         ),
         *commands.bindings("accept", "correct", "move_source"),
     ]
@@ -64,7 +64,7 @@ class PointsScreen(ClaimsScreen):
         self._scope = scope
         self.reload()
 
-    def action_show_points(self) -> None:
+    def action_switch_points(self) -> None:
         is_open = self.kind is BulletKind.LEFT_OPEN
         self.kind = BulletKind.DECISION if is_open else BulletKind.LEFT_OPEN
         self.reload()
