@@ -348,7 +348,8 @@ def repeats(bullet: Bullet, judgement: Judgement, events: Mapping[str, str]) -> 
         outcomes = {claimed, judgement.words} - {""}
         texts = (re.escape(text[:_OUTCOME_CHARS].rstrip(".…")) for text in outcomes)
         return bool(re.search(f"(?:^|: | — |; )(?:{'|'.join(texts)})", bullet.text))
-    if bullet.kind not in _ITEMS or bullet.kind != kind:
+    is_fact = bullet.kind in _ITEMS and not bullet.verdict.is_by_model
+    if not is_fact or judgement.is_by_model or bullet.kind != kind:
         return False
     event_ids = {events[name] for name in bullet.grip_ids if name in events}
     if event_ids.isdisjoint(judgement.event_ids):
