@@ -361,6 +361,7 @@ def _request_updates(judgement: Judgement, now: datetime) -> None:
     names = [node_id] if number is None else segments.list_ids(number)
     # The name, state and outcome of its session are decided again, and what has changed
     # is rolled up. Other segments may have the same facts, or say the same.
-    is_fact = claim.kind in FACTS or claim.kind == BulletKind.OUTCOME
+    kinds = {*FACTS, BulletKind.OUTCOME, BulletKind.DECISION}
+    is_fact = claim.kind in kinds and not judgement.is_by_model
     segments.request_summaries(names if is_fact or node_id not in names else [node_id])
     queues.add_nodes(names, to_ms(now))
