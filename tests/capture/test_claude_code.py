@@ -224,6 +224,14 @@ def test_record_that_repeats_a_transcript_is_passed_over(
     assert isinstance(skipped, SkippedRecord) and not skipped.words
 
 
+def test_journal_of_a_workflow_is_passed_over(tmp_path: Path) -> None:
+    folder = tmp_path / "s1/subagents/workflows/wf_1"
+    folder.mkdir(parents=True)
+    for name, text in (("journal.jsonl", '{"type": "log"}'), ("agent-1.jsonl", "")):
+        (folder / name).write_text(text)
+    assert formats.sort_files(tmp_path) == ([folder / "agent-1.jsonl"], [])
+
+
 @pytest.mark.parametrize("size", [0, 50_000, 2_000_000])
 @pytest.mark.parametrize("separator", ["/", "\\"])
 def test_result_in_its_own_file_is_read(
@@ -283,6 +291,27 @@ def test_file_of_a_result_is_found(pointer: str, name: str, tmp_path: Path) -> N
     assert read_file(file)[0].text.endswith("\nfirst line\nthe end")
 
 
+@pytest.mark.parametrize(
+    ("size", "chars"),
+    [
+        ("(73KB)", 73 * 1024),
+        ("(1.5MB)", 1.5 * 1024**2),
+        ("(30,000 characters)", 30_000),
+    ],
+)
+def test_size_of_a_result_whose_file_is_missing_is_counted(
+    size: str, chars: float, tmp_path: Path
+) -> None:
+    content = f"<persisted-output>\nOutput too large {size}. Full output saved to: /a/b"
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": content}
+    file = tmp_path / "s1.jsonl"
+    file.write_text(json.dumps(user(1, [result])))
+    items = list(claude_code.FORMAT.read(file, None, agent="", now=NOW))
+    (missing,) = (item for item in items if isinstance(item, SkippedRecord))
+    assert missing.line == 1
+    assert missing.words == int(chars - len(content)) // 6
+
+
 def test_file_of_a_result_may_be_named_beside_it(tmp_path: Path) -> None:
     folder = tmp_path / "s1/tool-results"
     folder.mkdir(parents=True)
@@ -323,8 +352,9 @@ def test_middle_of_a_huge_result_is_left_out(size: int, tmp_path: Path) -> None:
         opened.write(b"start")
         opened.seek(size - 3)
         opened.write(b"end")
-    text, omitted = saved_results.read_whole(tmp_path, [Path("b1.txt")], "part")
-    assert text.startswith("start") and text.endswith("end") and omitted
+    text, (omitted,) = saved_results.read_whole(tmp_path, [Path("b1.txt")], "part")
+    assert text.startswith("start") and text.endswith("end")
+    assert omitted.words == (size - saved_results.MAX_RESULT_BYTES) // 6
     assert len(text) < saved_results.MAX_RESULT_BYTES + 100
 
 

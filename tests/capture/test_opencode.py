@@ -645,6 +645,16 @@ def test_sessions_of_version_2_are_read(agent: Agent, path: Path) -> None:
     assert not [r for r in again if isinstance(r, Event)]
 
 
+def test_messages_of_version_2_are_read_beside_sessions_of_version_1(
+    agent: Agent, path: Path
+) -> None:
+    agent.says(1, "user", "An old prompt")
+    version_2(agent, "s1")
+    agent.db.execute("DROP TABLE session_v2")
+    texts = {item.text for item in read_items(path) if isinstance(item, Event)}
+    assert {"An old prompt", "I run them."} <= texts
+
+
 @pytest.mark.parametrize("copied", [0, 1, 4])
 def test_messages_that_were_not_copied_to_version_2_are_read(
     agent: Agent, path: Path, copied: int

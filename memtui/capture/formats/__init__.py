@@ -83,9 +83,11 @@ def _sort_folder(
     """Return the files to import with their formats, and those not kept."""
     to_import, ignored = dict[Path, SourceFormat](), list[Path]()
     for file in sorted(walk_files(folder)):
+        if any(source.is_beside(file) for source in FORMATS):
+            continue
         if source := format_for_path(file, name):
             to_import[file] = source
-        elif not any(source.is_beside(file) for source in FORMATS):
+        else:
             ignored.append(file)
     return to_import, ignored
 

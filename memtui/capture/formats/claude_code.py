@@ -294,6 +294,11 @@ def _subagents_folder(path: Path) -> Path | None:
     return next((folder for folder in folders if folder.name == SUBAGENTS), None)
 
 
+def _is_journal(path: PurePath) -> bool:
+    """Return whether a file is a workflow's journal, which repeats its transcripts."""
+    return path.name == "journal.jsonl" and path.parent.parent.name == "workflows"
+
+
 class _TranscriptReader(RecordReader):
     def __init__(self, source: Source, context: State) -> None:
         super().__init__(source, context)
@@ -455,9 +460,8 @@ class _TranscriptReader(RecordReader):
             path = saved_results.find_path(text)
             if path := path or as_text(structured.get("persistedOutputPath")):
                 places = self._result_places(path, call.key)
-                text, omitted = saved_results.read_whole(*places, text)
-                if omitted:
-                    yield SkippedRecord(omitted, position.line)
+                text, omitted = saved_results.read_whole(*places, text, position.line)
+                yield from omitted
             stated = read_flags(structured)
             stated["has_failed"] = bool(block.get("is_error"))
             ending = read_ending(AGENT, call.tool_name, text, **stated)
@@ -867,10 +871,11 @@ class _Sessions:
             yield self._metadata(session)
 
     def _metadata(self, session: str) -> SessionMetadata:
-        facts: dict[str, Any] = {**self._facts[session], **self._certain}
+        facts: dict[str, Any] = dict(self._facts[session])
         at = parse_time(facts.pop("at", None))
         if given := facts.pop("given_title", ""):
             facts |= {"title": given, "is_title_given": True}
+        facts |= self._certain
         return SessionMetadata(agent=AGENT, session_id=session, at=at, **facts)
 
 
@@ -893,6 +898,9 @@ def _is_record(fields: dict[str, object]) -> bool:
 class ClaudeCodeFormat(JsonLinesFormat):
     """Transcripts in ``~/.claude/projects/<folder>/<session>.jsonl``."""
 
+    def matches_path(self, path: PurePath) -> bool:
+        return super().matches_path(path) and not _is_journal(path)
+
     def is_beside(self, path: PurePath) -> bool:
         if path.parent.name == RESULTS:
             session = Path(path).parents[1]
@@ -902,7 +910,8 @@ class ClaudeCodeFormat(JsonLinesFormat):
             )
             return any(place.exists() for place in transcripts)
         is_described = path.name.endswith(".meta.json") or path.match("local_*.json")
-        return is_described or path.parent.name == PASTED_TEXTS
+        is_read = is_described or path.parent.name == PASTED_TEXTS
+        return is_read or _is_journal(path)
 
     def related_files(self, path: Path) -> Iterable[Path]:
         if _subagents_folder(path):

@@ -223,7 +223,7 @@ class _CopilotReader(SessionReader):
             stated |= read_fields(part)
         ending = read_ending(AGENT, call.tool_name, result, **stated)
         if saved_results.find_path(result):  # a temporary file
-            yield SkippedRecord(saved_results.MISSING, position.line)
+            yield saved_results.missing(result, position.line)
         yield self.builder.tool_result(position, replace(call, ending=ending), result)
 
     def _subagent_started(

@@ -452,31 +452,30 @@ class _SessionReader(SessionReader):
             return
         self.calls.pop(key)
         diff = as_object(fields.get("resultDisplay")).get("fileDiff")
-        result, omitted = _result(fields), ""
+        result = _result(fields)
         stated = without_output(result, fields.get("resultDisplay"))
         ending = read_ending(AGENT, name, stated, status=status)
         call = replace(call, lines=count_diff_lines(diff), ending=ending)
         self._yielded[f"c:{key}"] = ""
         if path := saved_results.find_path(result):
-            result, omitted = self._saved_result(path, result)
-        if omitted:
-            yield SkippedRecord(omitted, position.line)
+            result, omitted = self._saved_result(path, result, position.line)
+            yield from omitted
         yield self._tool_result(position, call, result)
 
-    def _saved_result(self, path: str, part: str) -> tuple[str, str]:
+    def _saved_result(
+        self, path: str, part: str, line: int
+    ) -> tuple[str, list[SkippedRecord]]:
         """Return a large result from its file, in a folder of its session.
 
         Older versions have it in one folder with those of all sessions.
         """
-        chats = next(
-            (f for f in self.path.absolute().parents if f.name == "chats"), None
-        )
-        if chats is None:
-            return part, saved_results.MISSING
         name, session = saved_results.file_name(path), f"session-{self.session_id}"
         places = Path(RESULTS, session, name), Path(RESULTS, name), Path(name)
-        whole, omitted = saved_results.read_whole(chats.parent, places, part)
-        return unwrapped(whole), omitted
+        folders = self.path.absolute().parents
+        for chats in (folder for folder in folders if folder.name == "chats"):
+            whole, omitted = saved_results.read_whole(chats.parent, places, part, line)
+            return unwrapped(whole), omitted
+        return part, [saved_results.missing(part, line)]
 
     def unfinished_event(self, call: ToolCall, number: int) -> ParsedItem:
         assert call.position

@@ -139,11 +139,12 @@ class OpenCodeFormat(SourceFormat):
             return self.matches_path(path)
 
     def is_beside(self, path: PurePath) -> bool:
-        is_part = {"message", "part", "project"} & {*path.parts[-3:-1]}
+        if path.suffix == ".json":
+            folders = path.parts[-4:-1]
+            is_part = bool({"message", "part", "project"} & {*folders})
+            return is_part and "storage" in folders
         is_of_database = path.name.endswith((".db-wal", ".db-shm"))
-        if path.parent.name == RESULTS:
-            return True
-        return is_of_database or ("storage" in path.parts and bool(is_part))
+        return is_of_database or path.parent.name == RESULTS
 
     def related_files(self, path: Path) -> Iterator[Path]:
         if path.suffix != ".json":
@@ -528,7 +529,8 @@ class _Database:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self._columns: dict[str, set[str]] = {}
-        self.has_version_2 = all(map(self.columns, ("session_v2", "session_message")))
+        # The first versions with this table kept their sessions in the old one.
+        self.has_version_2 = bool(self.columns("session_message"))
 
     @classmethod
     @contextmanager
@@ -932,8 +934,7 @@ class _MessageReader:
         if path := as_text(path):
             place = Path(RESULTS, saved_results.file_name(path))
             text, omitted = saved_results.read_whole(self._folder, [place], text)
-            if omitted:
-                yield SkippedRecord(omitted)
+            yield from omitted
         files = map(_placeholder, as_objects(state.get("attachments")))
         call = ToolCall.make(key, name, state.get("input"))
         call = replace(call, lines=lines, ending=ending)

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path, PureWindowsPath
 
-from memtui.capture.formats.base import as_objects, result_text
+from memtui.capture.formats.base import SkippedRecord, as_objects, result_text
 from memtui.files import require_regular_file
 
 MAX_RESULT_BYTES = 300_000
@@ -22,8 +22,13 @@ MAX_RESULT_BYTES = 300_000
 MAX_FILE_BYTES = 16 * 1024**2
 """Of a larger file, only the beginning and the end are read."""
 
-MISSING = "the file of a large tool result is missing"
-_CUT = "the middle of a large tool result"
+_CHARS_PER_WORD = 6
+"""The mean length of words, by which those are estimated that are not read."""
+
+_SIZE = re.compile(r"[^()\n]*\n?[^()\n]*\(([\d,.]+) ?(KB|MB|characters)", re.IGNORECASE)
+"""The size of the whole result, in the first two lines."""
+
+_UNITS = {"kb": 1024, "mb": 1024**2, "characters": 1}
 
 _PATH = re.compile(
     r"\A\s*(?:<persisted-output>\s*|(?=Output too large|Error: result \("
@@ -44,8 +49,10 @@ def file_name(path: str) -> str:
     return PureWindowsPath(path).name
 
 
-def read_whole(root: Path, places: Iterable[Path], part: str) -> tuple[str, str]:
-    """Return a result from its file, and what is missing in it, if anything.
+def read_whole(
+    root: Path, places: Iterable[Path], part: str, line: int = 0
+) -> tuple[str, list[SkippedRecord]]:
+    """Return a result from its file, and what is missing in it.
 
     The first file is read that exists at one of the places below the root. No link
     below the root is followed: nobody meant that to be read. Without the file, the
@@ -53,11 +60,22 @@ def read_whole(root: Path, places: Iterable[Path], part: str) -> tuple[str, str]
     """
     for place in places:
         with suppress(OSError, ValueError):
-            return _read(root.resolve() / place)
-    return part, MISSING
+            return _read(root.resolve() / place, line)
+    return part, [missing(part, line)]
 
 
-def _read(file: Path) -> tuple[str, str]:
+def missing(part: str, line: int) -> SkippedRecord:
+    """Return what is missing if only this part of a result is in the transcript."""
+    size = _SIZE.match(part)
+    chars = 0.0
+    if size:
+        with suppress(ValueError):
+            chars = float(size[1].replace(",", "")) * _UNITS[size[2].lower()]
+    words = max(int(chars) - len(part), _CHARS_PER_WORD) // _CHARS_PER_WORD
+    return SkippedRecord("the file of a large tool result is missing", line, words)
+
+
+def _read(file: Path, line: int) -> tuple[str, list[SkippedRecord]]:
     if file.resolve() != file:
         raise ValueError(f"a link to {file.resolve()}")
     half = MAX_RESULT_BYTES // 2
@@ -73,9 +91,11 @@ def _read(file: Path) -> tuple[str, str]:
             start, end = raw[:half], raw[max(half, size - half) :]
     omitted = size - len(start) - len(end)
     if not omitted:
-        return (start + end).decode("utf-8", "replace"), ""
+        return (start + end).decode("utf-8", "replace"), []
     note = f"\n[{omitted // 1024:,} kB left out]\n"
-    return note.join(part.decode("utf-8", "replace") for part in (start, end)), _CUT
+    text = note.join(part.decode("utf-8", "replace") for part in (start, end))
+    words = max(omitted // _CHARS_PER_WORD, 1)
+    return text, [SkippedRecord("the middle of a large tool result", line, words)]
 
 
 def _without_blocks(raw: bytes) -> bytes:
