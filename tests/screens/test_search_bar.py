@@ -208,6 +208,7 @@ async def test_tool_output_is_all_there_is(settle: Settle) -> None:
         await pilot.pause(2 * TOOLS_PAUSE_S)
         await settle(pilot)
         assert "1 in tool output" in [row.strip() for row in visible_rows(screen)]
+        assert note(screen) == "No message has it, only the output of tools (enter)."
         await pilot.press("enter")
         await wait_for_results(pilot, settle)
         assert text_of(screen, "views") == "all  [tools]"

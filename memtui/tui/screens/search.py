@@ -65,6 +65,7 @@ EXAMPLES = {
 
 EXAMPLE_CELLS = 19
 MAX_QUERY = 40  # The length of a query in a note, in cells.
+ONLY_IN_TOOLS = "No message has it, only the output of tools (enter)."
 ONLY_IN_MESSAGES = "ctrl+o works in the messages view (tab)."
 
 NOT_IN_CONTENTS_YET = (
@@ -440,6 +441,8 @@ class SearchScreen(SessionActions[JumpTarget], Dialog[JumpTarget]):
             text = f"{count} {more}in tool output"
             if hits.hits:
                 self._show_notes([*notes, f"{text} (↑ enter)."])
+            else:  # The first note says that nothing was found.
+                self._show_notes([ONLY_IN_TOOLS, *notes[1:]])
             self._list.add_link(text)
             self.query_one("#search").add_class("-found")
 
