@@ -26,7 +26,12 @@ from memtui.capture.formats.base import (
 from memtui.capture.formats.prompts import find_compaction_summary
 from memtui.files import read_small_file
 from memtui.model.events import Event, Thought, clean
-from memtui.model.sessions import SessionMetadata, SubagentMetadata, project_folder
+from memtui.model.sessions import (
+    SessionMetadata,
+    SubagentMetadata,
+    hash_folder,
+    project_folder,
+)
 from memtui.model.usage import Usage
 from memtui.store import sessions, tombstones
 
@@ -121,6 +126,15 @@ class Exclusions:
                 return pattern
         return ""
 
+    def list_folders(self, near: Iterable[str]) -> list[str]:
+        """Return the folders that patterns name, relative ones near these folders."""
+        places = {parent for folder in near for parent in _with_parents(folder)}
+        return [
+            posixpath.join(place, pattern)
+            for pattern, *_ in self._rules
+            for place in ("/", *sorted(places))
+        ]
+
     def rule_for_transcript(self, path: str, cwd: str = "") -> str:
         """Return the pattern that covers what the folder of a transcript is called.
 
@@ -201,6 +215,8 @@ class IngestFilter:
         self._reasons: dict[tuple[str, str], str] = {}
         """The reason for leaving out each session of which something is known about
         its project; "" if it is stored."""
+        self._folders_by_hash: dict[str, str] = {}
+        """The known folders; "" for the hash of another one."""
         self._redactions: Tally[str] = Tally()
         self._event_redactions: dict[str, Tally[str]] = {}
         self.forgotten_count = 0
@@ -208,7 +224,7 @@ class IngestFilter:
 
     def filter_items(self, items: Iterable[ParsedItem]) -> Iterator[ParsedItem]:
         """Yield the items to store, and in place of others why they are left out."""
-        items = map(_redact_ids, items)
+        items = map(self._find_folder, map(_redact_ids, items))
         is_limited = self._policy.exclusions or self._policy.only_root
         for item in self._wait_for_projects(items) if is_limited else items:
             if isinstance(item, SessionMetadata):
@@ -276,6 +292,26 @@ class IngestFilter:
         session = self._locate(session)
         if not self._reasons.get(_session_key(session)):
             yield replace(session, **self._redact_fields(session, _SESSION_TEXTS))
+
+    def _find_folder(self, item: ParsedItem) -> ParsedItem:
+        """Return an item with the session's folder, if that keeps it out of the store.
+
+        Only the hash of the folder is given. It is looked for among the folders of
+        stored sessions, those that patterns name, and those of these names beside or
+        above the former. What is stored does not depend on other sessions.
+        """
+        if not isinstance(item, SessionMetadata) or item.cwd or not item.cwd_hash:
+            return item
+        if item.cwd_hash not in self._folders_by_hash:
+            folders = [*sessions.list_folders(), str(Path.home())]
+            folders += self._policy.exclusions.list_folders(folders)
+            self._folders_by_hash = {hash_folder(folder): folder for folder in folders}
+            self._folders_by_hash.setdefault(item.cwd_hash, "")
+        if not (folder := self._folders_by_hash[item.cwd_hash]):
+            return item
+        place = locate_project(folder)
+        session = replace(item, cwd=folder, root=place.root, project=place.project)
+        return session if self._session_reason(session, place) else item
 
     def _locate(self, session: SessionMetadata) -> SessionMetadata:
         """Return a session with its project, and decide whether it is stored."""

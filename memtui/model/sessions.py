@@ -1,5 +1,6 @@
 """Sessions, their subagents and their segments."""
 
+import hashlib
 import re
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -24,6 +25,11 @@ def project_folder(root: str, cwd: str = "") -> str:
     """
     folder = (root or cwd).replace("\\", "/").rstrip("/")
     return folder if _ABSOLUTE.match(folder) else ""
+
+
+def hash_folder(path: str) -> str:
+    """Return the hash of a folder's path that Gemini CLI calls its project by."""
+    return hashlib.sha256(path.encode("utf-8", "replace")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +63,8 @@ class SessionMetadata:
     is_title_given: bool = False
     """The user gave it the title, in the agent: one that a program made neither
     replaces it nor counts more. Without a title, the user took it away."""
+    cwd_hash: str = ""
+    """The hash of its folder, by ``hash_folder``, for sources that name no other."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,6 +103,12 @@ def find_agents(names: Iterable[str]) -> dict[str, str]:
     return {name: min(of) for name, of in agents.items() if len(of) == 1}
 
 
+def list_folders() -> list[str]:
+    """Return the folders of all sessions, and their repositories'."""
+    sql = "SELECT cwd FROM sessions WHERE cwd <> '' UNION SELECT root FROM sessions"
+    return [folder for (folder,) in fetch(f"{sql} WHERE root <> ''")]
+
+
 def name_agents(keys: Iterable[SessionKey], unnamed_route: str) -> None:
     """Give sessions of which no event named its agent the agent of these sessions.
 

@@ -444,3 +444,20 @@ def test_exit_status_that_a_command_of_gemini_printed_is_none(
     hooked = hooks.read(json.dumps(payload).encode(), received_at=LATER, now=LATER)
     (event,) = [item for item in hooked if isinstance(item, Event)]
     assert event.is_failed is (end is CallEnd.FAILED)
+
+
+def test_subagent_that_was_launched_goes_on_running(tmp_path: Path) -> None:
+    launched: endings.Fields = {"status": "async_launched", "agentId": "a1"}
+    records = [*endings.claude(Way.OK)]
+    records[1]["message"]["content"][0] |= {"name": "Agent", "input": {"prompt": "x"}}
+    records[2]["toolUseResult"] = launched
+    file = tmp_path / "s1.jsonl"
+    file.write_bytes(endings.write_lines(iter(records)))
+    source = formats.detect_format(file)
+    assert source
+    items = source.read(file, None, agent="own", now=LATER)
+    payload: endings.Fields = {"session_id": "s1", "hook_event_name": "PostToolUse"}
+    payload |= {"tool_name": "Agent", "tool_input": {}, "tool_response": launched}
+    told = hooks.read(json.dumps(payload).encode(), received_at=LATER, now=LATER)
+    calls = [e for e in (*items, *told) if isinstance(e, Event) and e.is_tool_call]
+    assert [call.call_end for call in calls] == [CallEnd.BACKGROUND] * 2

@@ -305,6 +305,14 @@ def test_project_root_file_gives_the_folder(tmp_path: Path) -> None:
     assert {f.cwd for f in items} == {"/home/ada/shop"}
 
 
+def test_registered_project_with_the_hash_gives_the_folder(tmp_path: Path) -> None:
+    file = write_file(tmp_path, as_lines(HEADER, message(1, "user", "hi")))
+    registered = {"projects": {"/home/ada/git": "git", "/home/ada/shop": "shop"}}
+    (file.parents[3] / "projects.json").write_text(json.dumps(registered))
+    items = [r for r in read_items(file) if isinstance(r, SessionMetadata)]
+    assert {f.cwd for f in items} == {"/home/ada/shop"}
+
+
 def test_title_and_model_come_at_the_end(tmp_path: Path) -> None:
     records = (
         message(1, "gemini", "hi", model="gemini-3-pro"),

@@ -26,7 +26,7 @@ from memtui.capture.policy import (
 )
 from memtui.model import events
 from memtui.model.events import Event, EventType
-from memtui.model.sessions import SessionMetadata, SubagentMetadata
+from memtui.model.sessions import SessionMetadata, SubagentMetadata, hash_folder
 from memtui.store import database, sessions, tombstones
 from memtui.store import events as store_events
 from memtui.store.tombstones import Tombstone, TombstoneKind
@@ -355,3 +355,33 @@ def test_excluded_payload_is_not_quarantined(
         ingest_filter.why_not_quarantined({"sessionId": "s1"})
         == "of a session that was forgotten"
     )
+
+
+@pytest.mark.parametrize(
+    ("pattern", "folder"),
+    [
+        ("/srv/private", "/srv/private"),
+        ("kiosk", "/home/ada/git/kiosk"),
+        ("clients/acme", "/home/ada/clients/acme"),
+    ],
+)
+def test_session_with_only_the_hash_of_an_excluded_folder_is_left_out(
+    pattern: str, folder: str, open_store: Workspace
+) -> None:
+    stored = filter_items(IngestFilter(EVERYTHING), make_event("hi"), make_session())
+    with database.transaction():
+        event, facts = stored
+        assert isinstance(event, Event) and isinstance(facts, SessionMetadata)
+        store_events.add([event], route=HOOK, counter=ESTIMATING_COUNTER)
+        sessions.update_metadata(replace(facts, cwd="/home/ada/git/shop/src"))
+    policy = CapturePolicy(Exclusions([pattern]))
+    for place, is_stored in ((folder, False), (f"{folder}-2", True)):
+        hashed = replace(
+            make_session(cwd="", cwd_hash=hash_folder(place)), session_id="g1"
+        )
+        said = replace(make_event("a plan"), session_id="g1")
+        items = filter_items(IngestFilter(policy, "/tmp/s.json"), hashed, said)
+        expected = (
+            [hashed, said] if is_stored else [SkippedRecord(f"excluded by {pattern}")]
+        )
+        assert items == expected

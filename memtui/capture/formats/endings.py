@@ -254,7 +254,8 @@ def read_flags(fields: Mapping[str, object]) -> dict[str, object]:
     flags = [fields.get(name) for name in _FAILURE_FIELDS]
     if True in flags or False in flags:
         stated["has_failed"] = True in flags
-    if fields.get("backgroundTaskId"):
+    is_launched = fields.get("status") == "async_launched"  # a subagent of Claude Code
+    if is_launched or fields.get("backgroundTaskId"):
         stated["status"] = "background"
     return stated
 

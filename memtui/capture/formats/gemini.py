@@ -8,12 +8,15 @@ yielded once, when it is complete. ``$rewindTo`` hides messages from the model, 
 they stay in the store.
 
 The project is only known by a hash of its path, unless a ``.project_root`` file beside
-``chats`` or one of the session's folders, which must have that hash, gives the path.
+``chats`` gives the path, or one of the session's folders or of those in Gemini's
+``projects.json`` has that hash.
 """
 
 import hashlib
+import json
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -47,9 +50,10 @@ from memtui.capture.formats.base import (
 from memtui.capture.formats.endings import read_ending, unwrapped, without_output
 from memtui.capture.formats.jsonl import SessionReader
 from memtui.capture.formats.prompts import parse_prompt
+from memtui.files import read_small_file
 from memtui.model import events
 from memtui.model.events import Event, EventRefused, EventRole, EventType, content_hash
-from memtui.model.sessions import SubagentMetadata
+from memtui.model.sessions import SubagentMetadata, hash_folder
 from memtui.model.tool_calls import UNFINISHED
 
 AGENT = "gemini-cli"
@@ -204,7 +208,7 @@ class _SessionReader(SessionReader):
         session_id, subagent = self._conversation
         facts = dict(self.facts)
         if subagent:
-            facts = {name: facts.get(name, "") for name in ("at", "cwd")}
+            facts = {name: facts.get(name, "") for name in ("at", "cwd", "cwd_hash")}
         if self.session_id:
             yield self.make_metadata(session_id, facts)
 
@@ -236,9 +240,11 @@ class _SessionReader(SessionReader):
         self._kind = as_text(fields.get("kind")) or self._kind
         self.learn("at", fields.get("startTime"))
         self.learn("title", fields.get("summary"))
+        self.learn("cwd_hash", self._hash)
         if "cwd" not in self.facts:
-            root = self._project_root()
-            self.learn("cwd", root or self._folder_with_hash(fields.get("directories")))
+            folders = fields.get("directories")
+            folders = folders if isinstance(folders, list) else []
+            self.learn("cwd", self._project_root() or self._find_folder(folders))
         messages = fields.get("messages")
         if not isinstance(messages, list):
             return
@@ -258,12 +264,16 @@ class _SessionReader(SessionReader):
                 continue
         return ""
 
-    def _folder_with_hash(self, folders: object) -> str:
-        for folder in folders if isinstance(folders, list) else ():
-            raw = as_text(folder).encode("utf-8", "replace")
-            if hashlib.sha256(raw).hexdigest() == self._hash:
-                return as_text(folder)
-        return ""
+    def _find_folder(self, folders: Sequence[object]) -> str:
+        """Return the folder with the session's hash, of these and of known projects."""
+        for folder in self.path.parents[3:5]:
+            with suppress(OSError, ValueError, RecursionError):
+                fields = as_object(
+                    json.loads(read_small_file(folder / "projects.json"))
+                )
+                folders = [*folders, *as_object(fields.get("projects"))]
+        texts = map(as_text, folders)
+        return next((path for path in texts if hash_folder(path) == self._hash), "")
 
     @property
     def _conversation(self) -> tuple[str, str]:
