@@ -20,7 +20,7 @@ from memtui.model.events import (
     from_ms,
     to_ms,
 )
-from memtui.model.sessions import Session, SubagentMetadata
+from memtui.model.sessions import Session
 from memtui.store import conversations, database, events, nodes, sessions, versions
 
 MAX_INPUT_TEXTS = 20
@@ -65,7 +65,6 @@ class ConversationInfo:
     """The details of a conversation, without its texts."""
 
     session: Session
-    subagents: tuple[SubagentMetadata, ...]
     thoughts: int
     """Their number."""
     positions: Sequence[EventPosition]
@@ -81,10 +80,9 @@ def get_info(key: ConversationKey) -> ConversationInfo:
     with database.connection():
         number = find_number(key)
         session = sessions.get_many([number])[number]
-        subagents = tuple(sessions.list_subagents(key.agent, key.session_id))
         thoughts = events.count_thoughts(number, key.subagent)
         positions = conversations.list_positions(number, key.subagent)
-        return ConversationInfo(session, subagents, thoughts, positions)
+        return ConversationInfo(session, thoughts, positions)
 
 
 def read_turns(

@@ -64,16 +64,18 @@ class SubagentSummary:
 class SessionDetails:
     """One session with its counts, its subagents and its summary."""
 
-    session: Session
+    card: "SessionCard"
     events: int
     """The number of events of the main conversation."""
     shared_messages: int
     """The messages that it shares with the session it was forked from, where they are
     stored."""
     subagents: tuple[SubagentSummary, ...]
-    segments: int
-    card: tuple[Bullet, ...]
-    """Its lines: the request, the outcome, and the results of calls."""
+
+    @property
+    def session(self) -> Session:
+        assert self.card.session is not None
+        return self.card.session
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +107,7 @@ def get_details(agent: str, session_id: str) -> SessionDetails:
         MemtuiError: It is not stored any more.
     """
     with database.connection():
-        number, session = _find(agent, session_id)
+        number, _ = _find(agent, session_id)
         counts = store_sessions.count_by_subagent(number)
         metadata = {
             subagent.subagent: subagent
@@ -117,14 +119,11 @@ def get_details(agent: str, session_id: str) -> SessionDetails:
             details = subagent.kind, subagent.task, subagent.tool_use_id
             own_counts = counts.get(name, (0, 0))
             subagents.append(SubagentSummary(name, *details, *own_counts))
-        session_card = read_card(agent, session_id)
         return SessionDetails(
-            session=session,
-            events=counts.get("", (0, 0))[0],
-            shared_messages=store_sessions.count_shared_messages(number),
-            subagents=tuple(subagents),
-            segments=len(session_card.segments),
-            card=session_card.bullets,
+            read_card(agent, session_id),
+            counts.get("", (0, 0))[0],
+            store_sessions.count_shared_messages(number),
+            tuple(subagents),
         )
 
 

@@ -8,10 +8,12 @@ from memtui.model.filters import ALL, Scope
 from memtui.services import browse, points
 from memtui.text import date_format
 from memtui.tools.formatting import LineWriter
-from memtui.tools.replies import Item, Reply
+from memtui.tools.replies import Item, Reply, as_page
 
 if TYPE_CHECKING:
     from memtui.workspace import Workspace
+
+NOTHING_OPEN = "Nothing was left open."
 
 NO_DECISION = (
     "No decisions are stored. They are the user's answers to questions that an agent"
@@ -33,31 +35,19 @@ def list_points(
     read = points.list_left_open if is_open else points.list_decisions
     rows = read(scope)
     counting = [row for row in rows if not row.later]
+    nothing = NOTHING_OPEN if is_open else NO_DECISION
     if finished := len(rows) - len(counting):
         notes = [*notes, f"Later sessions finished {finished:,} more."]
-    elif not rows and is_open:
-        notes = notes or ["Nothing was left open."]
-    elif not rows:
-        notes = [*notes, NO_DECISION]
     writer = LineWriter(workspace.zone)
 
     def write(item: Item) -> str:
         about = " · ".join(filter(None, (item["session_name"], item["project"])))
         return f"{item['id']} {writer.minute(item['at'])} {item['text']} | {about}"
 
-    def next_page(count: int) -> Item:
-        end = offset + count
-        is_last = not count or end >= len(counting)
-        return {"total": len(counting), "next_offset": None if is_last else end}
-
-    page = counting[offset : offset + limit]
-    return Reply(
-        {"points": list(map(_describe, page))},
-        write,
-        notes=notes,
-        next_page=next_page,
-        has_more=offset + limit < len(counting),
-    )
+    items = list(map(_describe, counting[offset : offset + limit]))
+    reply = Reply({"points": items}, write, notes=notes)
+    none = "" if notes and not counting else nothing
+    return as_page(reply, offset, len(counting), none)
 
 
 def _describe(row: ClaimRow) -> Item:

@@ -125,6 +125,40 @@ class Reply:
         return len(items) + (sum(details) if self.details else 0) or len(self.notes)
 
 
+def as_page(
+    reply: Reply,
+    offset: int,
+    total: int,
+    none: str,
+    places: Sequence[int] = (),
+    end: int | None = None,
+) -> Reply:
+    """Return a reply as a page of a list of known length.
+
+    Where damaged items are left out, ``places`` has the offset of each item, and
+    ``end`` is that of the next page.
+    """
+    last = offset + len(reply.items) if end is None else end
+
+    def next_page(count: int) -> Item:
+        if count >= len(reply.items):
+            place = last
+        else:
+            place = places[count] if places else offset + count
+        return {"total": total, "next_offset": place if place < total else None}
+
+    note = "" if reply.items else none
+    if note and total and last <= offset:
+        name = next(iter(reply.lists))
+        note = f"The offset is past the end: there are {total:,} {name}."
+    return replace(
+        reply,
+        notes=[*reply.notes, *filter(None, [note])],
+        next_page=next_page,
+        has_more=last < total,
+    )
+
+
 def note_damage(reply: Reply) -> Reply:
     """Add a note if events of the store were met that cannot be read."""
     from memtui.services import status  # loaded with the workspace

@@ -15,7 +15,15 @@ from memtui.text import dates, fencing
 from memtui.tools import formatting
 from memtui.tools.envelope import error_info
 from memtui.tools.formatting import LineWriter
-from memtui.tools.replies import NO_TIME, NO_TOKEN, Item, Reply, cut, shorten_texts
+from memtui.tools.replies import (
+    NO_TIME,
+    NO_TOKEN,
+    Item,
+    Reply,
+    as_page,
+    cut,
+    shorten_texts,
+)
 
 if TYPE_CHECKING:
     from memtui.workspace import Workspace
@@ -54,7 +62,7 @@ def list_sessions(
     none = " ".join(unknown_names) or none
     items = list(map(formatting.session, page.sessions))
     reply = Reply({"sessions": items}, LineWriter(workspace.zone).session)
-    return _as_page(reply, offset, page.total, none)
+    return as_page(reply, offset, page.total, none)
 
 
 def get_session_meta(workspace: "Workspace", session: str) -> Reply:
@@ -78,7 +86,7 @@ def _describe(workspace: "Workspace", facts: SessionDetails) -> Reply:
         "forked_from": fork,
         "shared_messages": facts.shared_messages,
         "events": facts.events,
-        "segments": facts.segments,
+        "segments": len(facts.card.segments),
         "subagents": len(facts.subagents),
     }
     lines = LineWriter(workspace.zone)
@@ -87,7 +95,7 @@ def _describe(workspace: "Workspace", facts: SessionDetails) -> Reply:
     began = f"began: {lines.minute(head['created_at'])}"
     more = ("root", "folder", "forked_from", "shared_messages", "summary")
     return Reply(
-        {"card": list(map(formatting.bullet, facts.card))},
+        {"card": list(map(formatting.bullet, facts.card.bullets))},
         lines.bullet,
         head,
         [
@@ -144,7 +152,7 @@ def list_messages(
     if facts.shared_messages:
         original = f"{facts.session.agent}:{facts.session.forked_from}"
         none = f"All messages are those of the session it continues: {original}."
-    return _as_page(reply, offset, page.total, none, page.places, page.end)
+    return as_page(reply, offset, page.total, none, page.places, page.end)
 
 
 def _add_card(workspace: "Workspace", reply: Reply, facts: SessionDetails) -> Reply:
@@ -183,38 +191,6 @@ def _from_offset(item: Item, text_offset: int) -> Item:
         return item
     text = fencing.neutralize(item["text"])
     return item | {"text": text[text_offset:], "text_offset": text_offset}
-
-
-def _as_page(
-    reply: Reply,
-    offset: int,
-    total: int,
-    none: str,
-    places: Sequence[int] = (),
-    end: int | None = None,
-) -> Reply:
-    """Return a reply as a page of a list of known length.
-
-    Where damaged items are left out, ``places`` has the offset of each item, and
-    ``end`` is that of the next page.
-    """
-    last = offset + len(reply.items) if end is None else end
-
-    def next_page(count: int) -> Item:
-        if count >= len(reply.items):
-            place = last
-        else:
-            place = places[count] if places else offset + count
-        return {"total": total, "next_offset": place if place < total else None}
-
-    name = next(iter(reply.lists))
-    past_end = f"The offset is past the end: there are {total:,} {name}."
-    return replace(
-        reply,
-        notes=() if reply.items else (past_end if total and last <= offset else none,),
-        next_page=next_page,
-        has_more=last < total,
-    )
 
 
 def _no_session(name: str, error: SessionNameError) -> Reply:

@@ -205,6 +205,8 @@ def test_decisions_are_those_of_shown_versions(full_workspace: Workspace) -> Non
 def test_commands_and_tool_list_points(workspace: Workspace, tmp_path: Path) -> None:
     later = said("Written.", HOUR + 2, "s2", by_agent=True)
     kept(workspace, *FIRST, listed(HOUR, "s2", Write="completed"), later)
+    *_, note = tool.list_points(workspace, offset=99).notes
+    assert note.startswith("The offset is past the end: there are ")
     reply = tool.list_points(workspace, limit=1)
     (item,) = reply.items
     assert (item["text"], item["session_name"]) == ("Ship", PROMPT)

@@ -254,12 +254,12 @@ def test_a_session_has_a_card_with_grips_for_each_line(
     full_workspace: Workspace,
 ) -> None:
     details = facts("shop-1")
-    assert details.segments >= 1
-    kinds = [bullet.kind for bullet in details.card]
+    assert details.card.segments
+    kinds = [bullet.kind for bullet in details.card.bullets]
     assert kinds[:2] == [BulletKind.ASKED, BulletKind.OUTCOME]
     assert details.session.work.state == WorkState.DONE
-    assert details.card[1].text == details.session.work.outcome
-    assert all(bullet.grip_ids for bullet in details.card)
+    assert details.card.bullets[1].text == details.session.work.outcome
+    assert all(bullet.grip_ids for bullet in details.card.bullets)
 
 
 @contextmanager
