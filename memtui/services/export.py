@@ -20,7 +20,7 @@ from memtui.model.events import (
     Thought,
     remove_tag_characters,
 )
-from memtui.model.sessions import SessionMetadata, SubagentMetadata
+from memtui.model.sessions import Session, SessionMetadata, SubagentMetadata
 from memtui.services import conversation
 from memtui.services.conversation import ConversationInfo, ConversationKey
 from memtui.store import backup, database, events
@@ -76,9 +76,8 @@ MAX_PASSES = 5
 """The most times that Markdown is parsed again: without HTML more of it may be HTML."""
 
 
-def file_name(about: ConversationInfo, zone: tzinfo) -> str:
+def file_name(session: Session, zone: tzinfo) -> str:
     """Return a file name for a session: its day and its title."""
-    session = about.session
     words = re.findall(r"\w+", session.title.lower())
     title = "-".join(words)[:60].strip("-") or session.session_id[:8]
     return f"{session.created_at.astimezone(zone):%Y-%m-%d}-{title}.md"

@@ -3,7 +3,7 @@
 import shlex
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from memtui.model.sessions import Session
@@ -44,7 +44,8 @@ class ResumeCommand:
     """The program and its arguments; empty if it cannot be resumed."""
     folder: str = ""
     """The folder to run it in; "" if not known."""
-    reason: str = ""
+    problem: str = ""
+    """The reason why it cannot be run here; "" if it can."""
 
     @property
     def program(self) -> str:
@@ -64,10 +65,26 @@ def resume_command(session: Session) -> ResumeCommand:
             session.agent,
             f"memtui cannot resume sessions of {session.agent}.",
         )
-        return ResumeCommand(reason=why)
+        return ResumeCommand(problem=why)
     if session.session_id.startswith("-"):
-        return ResumeCommand(reason="Its id would be taken for an option.")
+        return ResumeCommand(problem="Its id would be taken for an option.")
     return ResumeCommand((*command, session.session_id), session.cwd)
+
+
+def check(resume: ResumeCommand) -> ResumeCommand:
+    """Return a command, and whether it can be run here; the disk may be slow."""
+    if resume.problem:
+        return resume
+    if shutil.which(resume.program) is None:
+        problem = f"{resume.program} is not installed on this machine."
+        return replace(resume, problem=problem)
+    if resume.folder and not Path(resume.folder).is_dir():
+        problem = (
+            f"The folder {resume.folder} does not exist any more."
+            f" Run elsewhere, {resume.program} may not find the session."
+        )
+        return replace(resume, folder="", problem=problem)
+    return resume
 
 
 def list_start_commands(file: Path) -> dict[str, Sequence[str]]:

@@ -18,7 +18,7 @@ from memtui.model.events import Event, EventPosition, EventRole, EventType, make
 from memtui.model.events import make_thought as thought
 from memtui.model.sessions import SubagentMetadata
 from memtui.pipeline.progress import PipelineProgress
-from memtui.services import conversation
+from memtui.services import conversation, resume
 from memtui.services.conversation import ConversationKey, Turn
 from memtui.services.outline import read_outline
 from memtui.services.resume import ResumeCommand
@@ -27,7 +27,7 @@ from memtui.store import events as store_events
 from memtui.tui.app import MemtuiApp
 from memtui.tui.messages import ProgressReported, SessionRequested, SourceMarks
 from memtui.tui.screens.contents import ContentsScreen
-from memtui.tui.screens.dialogs import ExportScreen, ResumeScreen, check_resume
+from memtui.tui.screens.dialogs import ExportScreen, ResumeScreen
 from memtui.tui.screens.reader import CITED, ReaderScreen
 from memtui.tui.screens.sessions import SessionsScreen
 from memtui.tui.widgets import turn_rendering
@@ -745,7 +745,7 @@ async def test_copied_resume_command_has_no_missing_folder(
     async with app.run_test() as pilot:
         await settle(pilot)
         command = ResumeCommand(("sh", "--resume", "x"), gone)
-        app.push_screen(ResumeScreen(*check_resume(command)))
+        app.push_screen(ResumeScreen(resume.check(command)))
         await settle(pilot)
         question = text_of(app, "#question")
         assert question.startswith(f"The folder {gone} does not exist any more.")

@@ -176,7 +176,7 @@ async def test_period_is_exported_as_a_report(
             assert Path(line.value).name.startswith("report-2024")
             line.value = str(tmp_path / name)
             await press(pilot, settle, "enter")
-        assert "## shop\n\n### Done" in (tmp_path / "a.md").read_text("utf-8")
+        assert "## shop\n\n### Worked on" in (tmp_path / "a.md").read_text("utf-8")
         page = (tmp_path / "b.html").read_text("utf-8")
         assert page.startswith("<!DOCTYPE html>") and "<h2>shop</h2>" in page
 

@@ -1,8 +1,6 @@
 """Small dialogs: go to a date; write a line; export or resume a session."""
 
-import shutil
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import ClassVar, NamedTuple
@@ -203,21 +201,6 @@ class LineScreen(Dialog[TypedLine]):
 # Resuming a session
 
 
-def check_resume(resume: ResumeCommand) -> tuple[str, ResumeCommand]:
-    """Return why a command cannot be run here, or "", and the one to copy."""
-    if resume.reason:
-        return resume.reason, resume
-    if shutil.which(resume.program) is None:
-        return f"{resume.program} is not installed on this machine.", resume
-    if resume.folder and not Path(resume.folder).is_dir():
-        problem = (
-            f"The folder {resume.folder} does not exist any more."
-            f" Run elsewhere, {resume.program} may not find the session."
-        )
-        return problem, replace(resume, folder="")
-    return "", resume
-
-
 class ResumeScreen(Dialog[bool]):
     """Returns whether to run the command."""
 
@@ -228,26 +211,21 @@ class ResumeScreen(Dialog[bool]):
         Binding("q", "app.quit", "quit"),
     ]
 
-    def __init__(self, problem: str, resume: ResumeCommand) -> None:
-        """Make the dialog; the problem is why the command cannot be run here, or ""."""
+    def __init__(self, resume: ResumeCommand) -> None:
         super().__init__()
-        self._problem, self._resume = problem, resume
+        self._resume = resume
 
     def compose_dialog(self) -> ComposeResult:
-        with Vertical(id="resume"):
-            yield Static(self._question(), id="question")
-
-    def _question(self) -> Content:
-        lead = "Run this now? memtui comes back when it ends."
-        if self._problem:
-            lead = self._problem
+        lead = self._resume.problem or "Run this now? memtui comes back when it ends."
         parts = Content(lead), Content.styled(str(self._resume), "bold")
-        return Content("\n\n").join(part for part in parts if part)
+        question = Content("\n\n").join(part for part in parts if part)
+        with Vertical(id="resume"):
+            yield Static(question, id="question")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:
         if action == "copy":
             return bool(self._resume.argv)
-        return parameters != (True,) or not self._problem
+        return parameters != (True,) or not self._resume.problem
 
     def action_answer(self, is_yes: bool) -> None:
         self.dismiss(is_yes)

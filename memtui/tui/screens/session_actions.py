@@ -6,14 +6,15 @@ import tempfile
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from textual.screen import ScreenResultType
 
 from memtui.model.filters import Scope
 from memtui.model.sessions import Session
-from memtui.services import conversation, export, sessions
-from memtui.services.conversation import ConversationInfo, ConversationKey
-from memtui.services.resume import ResumeCommand, list_start_commands, resume_command
+from memtui.services import conversation, export, resume, sessions
+from memtui.services.conversation import ConversationKey
+from memtui.services.resume import ResumeCommand
 from memtui.tui import terminal
 from memtui.tui.screens.base import LoadingScreen
 from memtui.tui.screens.dialogs import (
@@ -24,8 +25,9 @@ from memtui.tui.screens.dialogs import (
     LineScreen,
     ResumeScreen,
     TypedLine,
-    check_resume,
 )
+
+T = TypeVar("T")
 
 PAGE_ACTIONS = ("export", "copy_page", "hand_over")
 """The names of the commands that periods have, too."""
@@ -72,12 +74,14 @@ class SessionActions(LoadingScreen[ScreenResultType]):
         """Show the new name of a session."""
         raise NotImplementedError
 
-    def _read_selected(self, then: Callable[[ConversationInfo], object]) -> None:
-        """Call `then` with what is known of the selected session."""
+    def _read_selected(
+        self, read: Callable[[ConversationKey], T], then: Callable[[T], object]
+    ) -> None:
+        """Call `then` with what is read of the selected session on a thread."""
         if (key := self.selected_session) is None:
             self.notify(NO_SESSION)
         else:
-            self.load(partial(conversation.get_info, key), then, SESSION)
+            self.load(partial(read, key), then, SESSION)
 
     def copy_session(self, session: Session) -> None:
         """Copy the name of a session, and how to find it again."""
@@ -85,19 +89,14 @@ class SessionActions(LoadingScreen[ScreenResultType]):
         self.copy(" — ".join(filter(None, parts)))
 
     def action_resume(self) -> None:
-        def ask(checked: tuple[str, ResumeCommand]) -> None:
-            problem, resume = checked
-            self.memtui.ask(
-                ResumeScreen(problem, resume),
-                lambda _: self._run(resume.argv, resume.folder),
-            )
+        def read(key: ConversationKey) -> ResumeCommand:
+            return resume.check(resume.resume_command(_read_session(key)))
 
-        def check(about: ConversationInfo) -> None:
-            # On a thread: the folder may be on a slow disk.
-            command = resume_command(about.session)
-            self.load(partial(check_resume, command), ask, SESSION)
+        def ask(command: ResumeCommand) -> None:
+            run = partial(self._run, command.argv, command.folder)
+            self.memtui.ask(ResumeScreen(command), lambda _: run())
 
-        self._read_selected(check)
+        self._read_selected(read, ask)
 
     def _run(self, argv: Sequence[str], folder: str = "") -> None:
         if problem := terminal.run(self.app, argv, folder):
@@ -126,8 +125,8 @@ class SessionActions(LoadingScreen[ScreenResultType]):
 
         def prepare(program: str) -> tuple[Sequence[str], str]:
             file = _write_temporary(PACK_FILE, [make()])
-            folder = conversation.get_info(key).session.cwd if key else ""
-            argv = list_start_commands(file)[program]
+            folder = _read_session(key).cwd if key else ""
+            argv = resume.list_start_commands(file)[program]
             return argv, folder if Path(folder).is_dir() else ""
 
         def ask(programs: Collection[str]) -> None:
@@ -146,7 +145,7 @@ class SessionActions(LoadingScreen[ScreenResultType]):
 
         if name:
             # On a thread: the programs may be on a slow disk.
-            self.load(partial(list_start_commands, Path()), ask, SESSION)
+            self.load(partial(resume.list_start_commands, Path()), ask, SESSION)
         else:
             self.notify(NO_SESSION)
 
@@ -168,9 +167,8 @@ class SessionActions(LoadingScreen[ScreenResultType]):
             as_html = report.is_html(file)
             yield report.make_report(node_id, self.zone, scope, as_html=as_html)
 
-        def ask(about: ConversationInfo) -> None:
+        def ask(name: str) -> None:
             assert key is not None
-            name = export.file_name(about, self.zone)
             make = partial(export.write_conversation, key, self.zone)
             self.memtui.ask(
                 ExportScreen(_working_folder() / name, CONVERSATION),
@@ -183,29 +181,25 @@ class SessionActions(LoadingScreen[ScreenResultType]):
                 ExportScreen(file, REPORT), partial(self._write, make_report)
             )
         else:
-            self._read_selected(ask)
+            self._read_selected(self._name_file, ask)
+
+    def _name_file(self, key: ConversationKey) -> str:
+        return export.file_name(_read_session(key), self.zone)
 
     def action_edit(self) -> None:
-        if (key := self.selected_session) is not None and not terminal.editor():
-            self.notify(NO_EDITOR)
-            return
-
-        def edit(about: ConversationInfo) -> None:
-            assert key is not None
-            name = export.file_name(about, self.zone)
+        def write(key: ConversationKey) -> Path:
             lines = export.write_conversation(key, self.zone)
-            self.execute(
-                partial(_write_temporary, name, lines),
-                lambda file: self._run([*terminal.editor(), str(file)]),
-                SESSION,
+            return _write_temporary(self._name_file(key), lines)
+
+        if self.selected_session is not None and not terminal.editor():
+            self.notify(NO_EDITOR)
+        else:
+            self._read_selected(
+                write, lambda file: self._run([*terminal.editor(), str(file)])
             )
 
-        self._read_selected(edit)
-
     def action_rename(self) -> None:
-        def ask(about: ConversationInfo) -> None:
-            session = about.session
-
+        def ask(session: Session) -> None:
             def rename(line: TypedLine) -> None:
                 if line.text != session.title and (line.text or session.own_name):
                     self._rename(session, line.text)
@@ -213,7 +207,7 @@ class SessionActions(LoadingScreen[ScreenResultType]):
             hint = OWN_NAME if session.own_name else GIVEN_NAME
             self.memtui.ask(LineScreen(session.title, hint), rename)
 
-        self._read_selected(ask)
+        self._read_selected(_read_session, ask)
 
     def _rename(self, session: Session, name: str) -> None:
         mine = session.agent, session.session_id
@@ -226,6 +220,10 @@ class SessionActions(LoadingScreen[ScreenResultType]):
     def _confirm_name(self, session: Session) -> None:
         self.notify(session.title, title="Renamed")
         self.show_renamed()
+
+
+def _read_session(key: ConversationKey) -> Session:
+    return conversation.get_info(key).session
 
 
 def _write_temporary(name: str, lines: Iterable[str]) -> Path:
