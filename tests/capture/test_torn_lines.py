@@ -112,6 +112,19 @@ def test_record_continued_on_the_next_lines_is_joined(
 
 
 @pytest.mark.parametrize("name", FORMATS)
+def test_whole_record_before_one_that_may_go_on_in_the_next_line_is_read(
+    name: str, tmp_path: Path
+) -> None:
+    source, file = formats.FORMATS_BY_NAME[name], corpora.path(name, tmp_path)
+    first, second, *_ = lines_of(name)
+    file.write_bytes(first + second[: second.rindex(b'"')] + b"\n")
+    *items, cursor = source.read(file, None, agent="own", now=SOON)
+    assert isinstance(items[-1], PendingRecord)
+    assert isinstance(cursor, Cursor)
+    assert cursor.offset == len(first)
+
+
+@pytest.mark.parametrize("name", FORMATS)
 def test_torn_lines_in_a_growing_file(name: str, tmp_path: Path) -> None:
     source, file = formats.FORMATS_BY_NAME[name], corpora.path(name, tmp_path)
     lines = lines_of(name)

@@ -462,25 +462,24 @@ class _Reading:
         for count, raw in enumerate(_lines(file), 1):
             if is_at_line:
                 self._note_start(offset, number)
+            records: list[Record | InvalidRecord] | None = None
             lines = 1
             if raw is None:
                 size = f"{MAX_RECORD_BYTES // 1024**2} MB"
-                yield InvalidRecord(f"a line longer than {size}", number + 1)
-                offset = file.tell()
+                records = [InvalidRecord(f"a line longer than {size}", number + 1)]
             elif raw.endswith(b"\n"):
                 records, lines = self._parse_lines(file, raw, number + 1)
-                if records is None and not is_whole:
-                    is_cut_off = True
-                    break
-                yield from self._read_records(records or self._parse(raw, number + 1))
-                offset = file.tell()
-            else:
+                if records is None and is_whole:
+                    records = self._parse(raw, number + 1)
+            if raw and records is None:
                 complete = self._parser.complete_bytes(raw)
                 yield from self._read_records(self._parse(raw[:complete], number + 1))
                 offset += complete
                 is_at_line = is_at_line and not complete
                 is_cut_off = bool(decode(raw[complete:]))
                 break
+            yield from self._read_records(records or ())
+            offset = file.tell()
             number, is_at_line = number + lines, True
             if count % RECORDS_PER_CURSOR == 0:
                 yield from reader.facts_so_far()
