@@ -185,14 +185,21 @@ REPLY = (
 )
 
 
-@pytest.mark.parametrize(("name", "first"), [("codex", NAME), ("copilot-cli", REPLY)])
+@pytest.mark.parametrize(
+    ("name", "first", "damaged"),
+    [
+        ("codex", NAME, b"null"),
+        ("codex", NAME, b'{"thread_name":"Nobody\'s name"}'),
+        ("copilot-cli", REPLY, b"null"),
+    ],
+)
 def test_what_is_read_again_is_counted_once(
-    name: str, first: bytes, tmp_path: Path
+    name: str, first: bytes, damaged: bytes, tmp_path: Path
 ) -> None:
     source, file = formats.FORMATS_BY_NAME[name], corpora.path(name, tmp_path)
-    file.write_bytes(first + b"\nnull")
+    file.write_bytes(first + b"\n" + damaged)
     before = read(source, file, None, SOON)
-    file.write_bytes(first + b"\nnull\n")
+    file.write_bytes(first + b"\n" + damaged + b"\n")
     last, whole = read(source, file, last_cursor(before)), read(source, file)
     assert comparable(before + last) == comparable(whole)
     assert last_cursor(last) == last_cursor(whole)

@@ -831,16 +831,20 @@ class CodexFormat(JsonLinesFormat):
             return
         make_reader = partial(_IndexReader, Source(path, self.name, now))
         # It is always read from its start, also when there is another session.
-        counted, end = start.line if start else 0, Cursor()
+        counted = int(start.state.get("damaged", 0)) if start else 0
+        damaged, end = 0, Cursor()
         if start and start.offset > path.stat().st_size:
             yield FileReplaced("the file is shorter than it was")
             counted = 0
         for item in read_lines(path, None, make_reader, JsonParser(_is_index_record)):
             if isinstance(item, Cursor):
                 end = item
-            elif not (isinstance(item, InvalidRecord) and item.line <= counted):
+                continue
+            damaged += isinstance(item, InvalidRecord)
+            if not isinstance(item, InvalidRecord) or damaged > counted:
                 yield item
-        yield Cursor(end.offset, end.line, state={"titles": []})
+        state: State = {"titles": [], "damaged": damaged}
+        yield Cursor(end.offset, end.line, state=state)
 
 
 FORMAT = CodexFormat(
