@@ -179,3 +179,10 @@ def test_file_read_in_pieces_gives_the_same_items(
     pieces = read_in_pieces(antigravity.FORMAT, file, 7)
     assert [e.text for e in pieces if isinstance(e, Event)] == whole
     assert len(whole) == 40
+
+
+def test_copies_of_transcripts_are_called_after_their_folders(tmp_path: Path) -> None:
+    places = "one/transcript.jsonl", "two/transcript_full.jsonl", "three.jsonl"
+    items = [read(write_file(tmp_path, ASKED, place=place)) for place in places]
+    names = [e.session_id for of in items for e in of if isinstance(e, Event)]
+    assert names == ["one", "two", "three"]

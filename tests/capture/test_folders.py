@@ -50,19 +50,34 @@ def test_a_pipe_is_never_opened(tmp_path: Path) -> None:
             formats.detect_format(path)
 
 
-def test_json_files_of_a_folder_are_judged_by_their_beginning(tmp_path: Path) -> None:
+MESSAGES = ", ".join(
+    f'{{"info": {{"id": "m{number}", "sessionID": "s"}}, "parts": []}}'
+    for number in range(50)
+)
+
+
+def test_json_files_of_a_folder_are_judged_by_the_fields_at_both_ends(
+    tmp_path: Path,
+) -> None:
     texts = {
         "export.json": '{\n  "info": {\n    "id": "ses_1"\n  },\n  "messages": []\n}',
+        "reversed.json": f'{{"messages": [{MESSAGES}], "info": {{"id": "ses_2"}}}}',
         "chat.json": '{"sessionId": "s1", "projectHash": "ab", "messages": []}',
+        "Kopie (1).json": '\ufeff{"kind": "main", "startTime": "2025-03-14",\r\n'
+        f'"messages": [{MESSAGES}], "sessionId": "s2"}}',
         "package.json": '{"name": "shop", "info": {"id": 1}}',
+        "process.json": '{"pid": 1, "sessionId": "s1", "startedAt": 1}',
         "empty.json": "",
         "list.json": "[]",
     }
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
     assert items(tmp_path) == sorted(texts)
-    names = [file.name for file in formats.find_files(tmp_path)]
-    assert names == ["chat.json", "export.json"]
+    found = formats.find_files(tmp_path)
+    names = ["Kopie (1).json", "chat.json", "export.json", "reversed.json"]
+    assert [file.name for file in found] == names
+    agents = [source.name for source in map(formats.detect_format, found) if source]
+    assert agents == ["gemini-cli", "gemini-cli", "opencode", "opencode"]
 
 
 def test_files_that_nothing_is_kept_of_are_listed(tmp_path: Path) -> None:

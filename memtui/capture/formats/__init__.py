@@ -1,5 +1,6 @@
 """The formats of conversation files: one module per agent, bytes in and events out."""
 
+import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
@@ -43,8 +44,10 @@ MAX_KINDS = 5
 
 MAX_KIND_CHARS = 20
 
-BEGINNING_BYTES = 256
-"""The bytes by which a JSON file is judged."""
+END_BYTES = 512
+"""The bytes at both ends by which a JSON file is judged."""
+
+_FIELD_NAME = re.compile(rb'"(\w{1,40})"\s*:')
 
 
 def find_files(path: Path) -> list[Path]:
@@ -126,22 +129,25 @@ def format_for_path(path: Path, name: str) -> SourceFormat | None:
     """Return the format that a file could have, judged by its path.
 
     ``name`` is the format whose folder it is in; "" for a folder of any format. There a
-    JSON file is judged by its beginning, too.
+    JSON file is judged by the fields at its beginning and its end, too.
     """
     formats = (FORMATS_BY_NAME[name],) if name else FORMATS
     matches = [source for source in formats if source.matches_path(path)]
     if not (matches or name) and path.suffix == ".json":
-        beginning = _read_beginning(path)
-        matches = [source for source in FORMATS if source.matches_beginning(beginning)]
+        names = _read_field_names(path)
+        matches = [source for source in FORMATS if source.matches_names(names)]
     return next(iter(matches), None)
 
 
-def _read_beginning(path: Path) -> bytes:
+def _read_field_names(path: Path) -> frozenset[str]:
     try:
         with path.open("rb") as file:
-            return file.read(BEGINNING_BYTES)
+            raw = file.read(END_BYTES)
+            file.seek(max(len(raw), path.stat().st_size - END_BYTES))
+            raw += file.read(END_BYTES)
     except OSError:
-        return b""
+        return frozenset()
+    return frozenset(name.decode() for name in _FIELD_NAME.findall(raw))
 
 
 def detect_format(path: Path) -> SourceFormat | None:

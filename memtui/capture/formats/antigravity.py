@@ -54,8 +54,9 @@ class _StepReader(SessionReader):
     def __init__(self, source: Source, context: State) -> None:
         super().__init__(source, context)
         path = source.path
-        folder = path.absolute().parents[2].name
-        self.session_id = folder if path.parent.name == "logs" else path.stem
+        folder = path.absolute().parents[2 if path.parent.name == "logs" else 0].name
+        is_named = path.stem.removesuffix("_full") != "transcript"
+        self.session_id = path.stem if is_named else folder
         self._early: list[Record] = []
         """Results that were read before their calls."""
 

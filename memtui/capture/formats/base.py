@@ -189,8 +189,11 @@ class SourceFormat(ABC):
         """Return whether a file could have the events of a session."""
         return self.matches_path(path)
 
-    def matches_beginning(self, beginning: bytes) -> bool:
-        """Return whether a JSON file of any name could have this format."""
+    def matches_names(self, names: frozenset[str]) -> bool:
+        """Return whether a JSON file of any name could have this format.
+
+        ``names`` are those of the fields at its beginning and its end.
+        """
         return False
 
     @abstractmethod

@@ -62,11 +62,6 @@ _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE
 _HEADER_FIELDS = frozenset({"projectHash", "startTime", "lastUpdated"})
 """The fields, besides the id, that only a session's header has."""
 
-_BEGINNING = re.compile(
-    rb'\s*\{\s*"sessionId"\s*:\s*"[^"]*"\s*,\s*"(?:projectHash|startTime|lastUpdated)"'
-)
-"""The beginning of a session in one document."""
-
 _ASSISTANT_TYPES = frozenset({"gemini", "model"})
 
 _MESSAGE_KINDS = frozenset({"user", "error", "gemini"})
@@ -98,8 +93,8 @@ class GeminiFormat(SourceFormat):
     def is_beside(self, path: PurePath) -> bool:
         return RESULTS in path.parts[-3:-1]
 
-    def matches_beginning(self, beginning: bytes) -> bool:
-        return bool(_BEGINNING.match(beginning))
+    def matches_names(self, names: frozenset[str]) -> bool:
+        return "sessionId" in names and len({"messages", *_HEADER_FIELDS} & names) > 1
 
     def matches_content(self, path: Path, head: Sequence[Record]) -> bool:
         if any(_is_header(record.fields) for record in head):

@@ -857,7 +857,7 @@ def parse_document(raw: bytes) -> tuple[dict[str, object] | None, bool]:
 
         {"sessionId": "s1", "messages": [{"id": "m1"}, {"id": "m
     """
-    text = raw.decode("utf-8", "replace")
+    text = raw.decode("utf-8-sig", "replace")
     if (document := parse_object(text)) is not None:
         return document, False
     opened: list[str] = []

@@ -97,9 +97,6 @@ RESULTS = "tool-output"
 _ABORTED = "Tool execution aborted"
 """The error of a call that was running when the user stopped the agent."""
 
-_EXPORT = re.compile(rb'\s*\{\s*"(?:info|session)"\s*:\s*\{\s*"')
-"""The beginning of an exported session."""
-
 _UNTITLED = re.compile(r"(?:New|Child) session - \d{4}-\d\d-\d\dT.*")
 
 _SUBAGENT_TITLE = re.compile(r"(.*) \(@(\S+) subagent\)")
@@ -115,8 +112,9 @@ class OpenCodeFormat(SourceFormat):
         is_named = path.suffix == ".db" and path.name.startswith("opencode")
         return is_named or path == paths.opencode_database()
 
-    def matches_beginning(self, beginning: bytes) -> bool:
-        return bool(_EXPORT.match(beginning))
+    def matches_names(self, names: frozenset[str]) -> bool:
+        has_session = "id" in names and not names.isdisjoint({"info", "session"})
+        return has_session and not names.isdisjoint({"messages", "parts", "sessionID"})
 
     def matches_content(self, path: Path, head: Sequence[Record]) -> bool:
         if path.suffix == ".json":
