@@ -254,6 +254,13 @@ def test_output_of_a_command_in_the_background_ends_as_its_status_says(
             "half\n\n<shell_metadata>\nUser aborted the command\n</shell_metadata>",
             CallEnd.CANCELLED,
         ),
+        (
+            "copilot-cli",
+            "half\n<waiting for command with sessionId: main to exit timed out after 30"
+            " seconds. try again with read_powershell or abort it>",
+            CallEnd.BACKGROUND,
+        ),
+        ("codex", "aborted", CallEnd.CANCELLED),
         ("opencode", "lint\nCommand exited with code 3.", CallEnd.FAILED),
         ("opencode", "half\nCommand exited with code unknown.", CallEnd.FAILED),
         ("opencode", "half\nCommand timed out before completion.", CallEnd.FAILED),

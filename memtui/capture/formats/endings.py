@@ -91,7 +91,10 @@ _PATCHING_COMMAND = "apply_patch"
 _REFUSALS = {
     "claude-code": ((re.compile(r"\A\[Request interrupted by user"), "interrupted"),),
     "codex": (
-        (re.compile(r"\A(?:Wall time: [^\n]*\n)?aborted by user\b"), "aborted"),
+        (
+            re.compile(r"\A(?:Wall time: [^\n]*\n)?aborted(?: by user\b|\s*\Z)"),
+            "aborted",
+        ),
         (re.compile(r"\A[^\n]{0,80}\brejected by user\b"), "rejected"),
         (
             re.compile(
@@ -141,8 +144,9 @@ _STATUS_PLACES = {
     "copilot-cli": (
         (
             re.compile(
-                r"<command (?:with (?:shell|session)Id: [^<>\n]{1,80} is still running"
-                r"|started in (?:detached )?background)\b[^<>]*>\s*\Z"
+                r"<(?:command with (?:shell|session)Id: [^<>\n]{1,80} is still running"
+                r"|command started in (?:detached )?background"
+                r"|waiting for command [^<>\n]{1,80} timed out)\b[^<>]*>\s*\Z"
             ),
             "background",
         ),
