@@ -323,6 +323,17 @@ def test_file_of_a_result_may_be_named_beside_it(tmp_path: Path) -> None:
     assert read_file(file)[0].text.endswith("\nall of it")
 
 
+def test_file_of_a_result_in_a_copied_session_is_found(tmp_path: Path) -> None:
+    saved = tmp_path / "original/tool-results/b1.txt"
+    saved.parent.mkdir(parents=True)
+    saved.write_text("all of it")
+    content = POINTERS["persisted"].format("/home/ada/original/tool-results/b1.txt")
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": content}
+    file = tmp_path / "fork.jsonl"
+    file.write_text(json.dumps(user(1, [result])))
+    assert read_file(file)[0].text.endswith("\nall of it")
+
+
 @pytest.mark.parametrize("place", ["s1", "s1/subagents/agent-7"])
 def test_file_of_a_subagents_result_is_found(place: str, tmp_path: Path) -> None:
     folder = tmp_path / place / "tool-results"

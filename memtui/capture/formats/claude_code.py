@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from pathlib import Path, PurePath
+from pathlib import Path, PurePath, PureWindowsPath
 from typing import Any
 
 from memtui.capture.formats import saved_results
@@ -492,16 +492,19 @@ class _TranscriptReader(RecordReader):
     def _result_places(self, path: str, key: str) -> tuple[Path, list[Path]]:
         """Return the folder of the project, and where in it a large result may be.
 
-        Some files are named by the id of their call.
+        Some files are named by the id of their call. A fork has results of the session
+        that it is a copy of.
         """
-        own, session = self.path.with_suffix(""), self.path.with_suffix("")
+        own = session = self.path.with_suffix("")
         if self._subagents_folder:
             session = self._subagents_folder.parent
         project = session.parent
+        *_, other, folder_name, _ = ("", "", "", *PureWindowsPath(path).parts)
+        folders = [session, own, *([project / other] if folder_name == RESULTS else [])]
         names = (saved_results.file_name(path), f"{key}.txt", f"{key}.json")
         return project, [
             folder.relative_to(project) / RESULTS / name
-            for folder in dict.fromkeys((session, own))
+            for folder in dict.fromkeys(folders)
             for name in names
         ]
 
