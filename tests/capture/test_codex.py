@@ -22,6 +22,7 @@ from memtui.capture.formats.base import (
 )
 from memtui.model.events import Event, EventRole, EventType, Thought
 from memtui.model.sessions import SessionMetadata, SubagentMetadata
+from memtui.model.tool_calls import CallEnd
 from memtui.text.stopwords import word_set
 from memtui.workspace import Workspace
 from tests.capture import corpora
@@ -235,6 +236,34 @@ def test_event_with_call_and_result_is_read_without_an_item() -> None:
     end = event(2, "exec_command_end", **ended)
     assert len(read_events(meta(), items[0], end, items[1])) == 1
     assert len(read_events(meta(), *items, end)) == 1
+
+
+@pytest.mark.parametrize("status", [0, 3])
+@pytest.mark.parametrize("is_later_turn", [False, True])
+@pytest.mark.parametrize("kind", ["exec_command_end", "item_completed"])
+def test_end_of_a_command_in_the_background_is_read(
+    kind: str, status: int, *, is_later_turn: bool
+) -> None:
+    given = {"command": ["git", "push"], "exit_code": status, "stdout": "pushed"}
+    running = "Wall time: 10 seconds\nProcess running with session ID 7\nOutput:\n"
+    end = event(20, kind, call_id="c1", **given)
+    if kind == "item_completed":
+        done = {"type": "CommandExecution", "id": "c1", "status": "completed"}
+        end = event(20, kind, item={**done, **given})
+    turns = [event(12, "task_complete"), event(13, "task_started", turn_id="t2")]
+    events = read_events(
+        meta(),
+        call(1, "c1", command=["git", "push"]),
+        answer(11, "c1", running),
+        *(turns if is_later_turn else ()),
+        end,
+        end,
+    )
+    returned, ended = events
+    assert returned.call_end is CallEnd.BACKGROUND
+    assert ended.metadata["exit_status"] == str(status)
+    assert ended.text == "shell: git push\npushed"
+    assert returned.event_id != ended.event_id
 
 
 def test_an_aborted_turn_ends_its_calls() -> None:

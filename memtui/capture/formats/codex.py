@@ -105,6 +105,9 @@ _COPIED = "copied from the session it was forked from"
 _COPIED_WITHIN_MS = 1000
 """A copy is written at once: after a longer pause it is over."""
 
+_MAX_BACKGROUND_CALLS = 50
+"""The number of such calls that are remembered."""
+
 _TURN_KINDS = ("task_started", "turn_started", "turn_context")
 _SUBAGENT_STARTS = ("collab_agent_spawn_end", "sub_agent_activity", "SubAgentActivity")
 _SUBAGENT_KIND_FIELDS = ("agent_role", "agent_nickname")
@@ -502,6 +505,8 @@ class _RolloutReader(SessionReader):
             self._mark_done(key)
             if not ending.exit_status and call.ending.end is not CallEnd.UNKNOWN:
                 ending = call.ending
+            if ending.end is CallEnd.BACKGROUND:
+                self._thread.add_background_call(key)
             call = replace(call, ending=ending)
             yield self.builder.tool_result(position, call, text)
 
@@ -514,6 +519,13 @@ class _RolloutReader(SessionReader):
         parsed = codex_tool_calls.parse_complete_call(shape, record.payload)
         call = ToolCall.make(key, parsed.tool_name, parsed.tool_input)
         call = replace(call, lines=parsed.lines, ending=parsed.ending)
+        if key in self._thread.background_calls and parsed.ending.exit_status:
+            # The call returned before its command ended.
+            self._thread.background_calls.remove(key)
+            self._mark_done(key)
+            call = replace(call, key=f"{key}/ended")
+            yield self.builder.tool_result(position, call, parsed.result)
+            return
         if key in self.calls:
             open_call = self.calls.pop(key)
             lines = parsed.lines or open_call.lines
@@ -679,6 +691,8 @@ class _Thread:
     """A hash of the session's goal."""
     texts: dict[str, int] = field(default_factory=dict)
     """The number of times each text occurred in this turn."""
+    background_calls: list[str] = field(default_factory=list)
+    """The keys of calls that returned while their commands went on running."""
 
     @property
     def session_id(self) -> str:
@@ -752,6 +766,10 @@ class _Thread:
                 self._begin_turn("")
         if self.is_copying and at:
             self.last_copied_ms = max(self.last_copied_ms, to_ms(at))
+
+    def add_background_call(self, key: str) -> None:
+        latest = self.background_calls[1 - _MAX_BACKGROUND_CALLS :]
+        self.background_calls = [*latest, key]
 
     def _begin_turn(self, turn: str) -> None:
         if turn != self.turn:
