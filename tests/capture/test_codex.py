@@ -860,3 +860,23 @@ def test_call_of_a_server_has_the_name_of_the_server() -> None:
     given["payload"]["namespace"] = "mcp__db__"
     (done,) = read_events(meta(), given, answer(2, "c1", "one row"))
     assert done.metadata["tool_name"] == "mcp__db__query"
+
+
+def test_what_agents_write_to_each_other_is_stored_once_in_every_shape() -> None:
+    letter: dict[str, Any] = {"author": "/root/worker", "recipient": "/root"}
+    letter |= {"content": "The cart is fine.", "trigger_turn": False}
+    blocks = [{"type": "input_text", "text": "The cart is fine."}]
+    shapes = [
+        [line("inter_agent_communication", 2, **letter)],
+        [item(2, "agent_message", author="/root/worker", content=blocks)],
+        [reply(2, json.dumps(letter))],
+        [event(2, "agent_message", message=json.dumps(letter))],
+    ]
+    for shape in (*shapes, [*shapes[0], *shapes[1]]):
+        (said,) = read_events(meta(), *shape)
+        about = said.role, said.text, said.metadata["kind"]
+        text = "/root/worker: The cart is fine."
+        assert about == (EventRole.SYSTEM, text, "agent")
+    # An answer in JSON is an answer.
+    (said,) = read_events(meta(), reply(2, '{"content": "fine"}'))
+    assert said.role is EventRole.ASSISTANT

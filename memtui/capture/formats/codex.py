@@ -37,6 +37,7 @@ from memtui.capture.formats.base import (
     as_text,
     describe_task,
     first_text,
+    parse_json,
     parse_time,
     repository_name,
     text_digest,
@@ -373,6 +374,10 @@ class _RolloutReader(SessionReader):
     def _reply(self, position: Position, record: _CodexRecord) -> Iterator[ParsedItem]:
         payload = record.payload
         content = payload.get("message", payload.get("content", payload.get("text")))
+        if communication := _parse_communication(content):
+            message = replace(record, payload=communication)
+            yield from self._agent_message(position, message)
+            return
         for number, (text, words, kind) in enumerate(_assistant_messages(content)):
             if self._is_new(position, "reply", words, record):
                 self._has_reply = True
@@ -462,12 +467,13 @@ class _RolloutReader(SessionReader):
         self, position: Position, record: _CodexRecord
     ) -> Iterator[ParsedItem]:
         """Read a reply, or as an item, what another agent wrote to this one."""
-        if not record.is_item:
+        if not (record.is_item or "author" in record.payload):
             yield from self._reply(position, record)
         elif text := content_text(record.payload.get("content")).strip():
             author = as_text(record.payload.get("author"))
             text = f"{author}: {text}" if author else text
-            yield self.builder.system_message(position, text, "agent")
+            if self._is_new(position, "agent", text, record):
+                yield self.builder.system_message(position, text, "agent")
         else:
             yield SkippedRecord(f"{record.label}, encrypted", position.line)
 
@@ -565,6 +571,7 @@ READ_KINDS: dict[str, _Read] = {
     "user_message": _RolloutReader._prompt,
     "UserMessage": _RolloutReader._prompt,
     "agent_message": _RolloutReader._agent_message,
+    "inter_agent_communication": _RolloutReader._agent_message,
     "AgentMessage": _RolloutReader._reply,
     "Plan": _RolloutReader._reply,
     "reasoning": _RolloutReader._reasoning,
@@ -588,6 +595,13 @@ READ_KINDS: dict[str, _Read] = {
     **dict.fromkeys(codex_tool_calls.RESULTS, _RolloutReader._result),
     **dict.fromkeys(codex_tool_calls.COMPLETE_CALLS, _RolloutReader._complete_call),
 }
+
+
+def _parse_communication(content: object) -> Fields:
+    """Return what another agent wrote, which may be a reply in JSON, else {}."""
+    fields = as_object(parse_json(content_text(content)))
+    is_one = {"author", "recipient", "content", "trigger_turn"} <= fields.keys()
+    return fields if is_one else {}
 
 
 def _duplicate_key(kind: str, text: str) -> tuple[str, str]:
