@@ -74,9 +74,9 @@ class ClaimRow:
     """The wording of a correction; else ""."""
     session_name: str = ""
     """The name of the session, if it is about a whole one."""
-    project: str = ""
     event_id: str = ""
     """The event that shows it, if it is known."""
+    project: str = ""
     later: Later | None = None
     earlier: tuple["ClaimRow", ...] = ()
     """The same in earlier sessions: what is said of it is said of them."""

@@ -21,7 +21,6 @@ from memtui.store import (
     coverage,
     database,
     events,
-    judgements,
     segments,
     sessions,
     work,
@@ -56,7 +55,7 @@ def describe_page(row: TocEntry | DaySession, scope: Scope, zone: tzinfo) -> str
         start, end = (calendar.bounds(day, zone)[0] for day in row.days)
         return describe(count(AuditQuery(scope, to_ms(start), to_ms(end))))
     with database.connection():
-        subject = judgements.find_subjects([row.node_id])[row.node_id]
+        subject = judging.find_subject(row.node_id)
     start_ms = to_ms(row.start_time)
     return describe(count(AuditQuery(ALL, start_ms, start_ms + 1, subject)))
 

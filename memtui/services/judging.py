@@ -4,7 +4,7 @@ A judgement is about the line of a session or of a period, whatever version has 
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memtui.errors import MemtuiError, UsageError
@@ -159,24 +159,23 @@ def undo_line(
         MemtuiError: Nobody has judged such a line, there are several, or an agent would
             overrule a person.
     """
-    page, bullets = list_lines(name)
+    page = read_page(name)
+    of_session = page.node_id.startswith(DAY_SESSION_PREFIX)
     with database.connection():
-        of_session = page.startswith(DAY_SESSION_PREFIX)
-        subject = name if of_session else judgements.find_subjects([page])[page]
-        by_text = judgements.read([subject]).get(subject, {})
-        is_listed = {(bullet.kind, bullet.claim_text) for bullet in bullets}
+        by_text = judgements.read([page.subject]).get(page.subject, {})
         gone = [
             judgements.make_bullet(judgement)
-            for key, judgement in by_text.items()
-            if key not in is_listed and (of_session or judgement.node_id == page)
+            for judgement in by_text.values()
+            if (of_session or judgement.node_id == page.node_id)
+            and page.find(judgement.claim) is None
         ]
     # That of a line of which a part was rejected has no number.
-    judged = [b for b in bullets if b.judgement and b.judgement.number]
+    judged = [b for b in page.bullets if b.judgement and b.judgement.number]
     bullet = _choose_line((*judged, *gone), name, wording)
     if bullet is None or bullet.judgement is None:
         raise MemtuiError(f"nobody has judged a line of {name} that begins so")
     undo(bullet.judgement, now, author=author)
-    return page, bullet
+    return page.node_id, bullet
 
 
 def _check_author(before: Judgement | None, author: str) -> None:
@@ -202,43 +201,72 @@ def _list_events(page: str, node_id: str, claim: Claim) -> list[str]:
     return judgements.list_fact_events(claim.kind, claim.text, facts)
 
 
-def list_lines(name: str) -> tuple[str, list[Bullet]]:
-    """Return the id of a node, or of the page of a session, and all of its lines.
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A node or a session, with all of its lines, also those that are withheld."""
 
-    Args:
-        name: A node, or a session as ``agent:id``.
+    node_id: str
+    subject: str
+    """That of claims of its lines."""
+    title: str
+    """The name of its session, or the title of its period."""
+    project: str
+    """That of its session; "" for a period."""
+    model: str
+    """The model that wrote it; "" for none."""
+    bullets: tuple[Bullet, ...]
+
+    def find(self, claim: Claim) -> Bullet | None:
+        key = claim.kind, claim.text
+        return next((b for b in self.bullets if (b.kind, b.claim_text) == key), None)
+
+
+def read_page(name: str, version: int = 0) -> Page:
+    """Return the page of a node, by default with the version that is shown, or of a
+    session as ``agent:id``.
 
     Raises:
         MemtuiError: It is not stored.
     """
     with database.connection():
-        node = nodes.get(nodes.resolve_id(name))
-    if node is not None:
-        return node.node_id, [*node.bullets, *node.further, *node.withheld]
-    agent, _, session_id = name.partition(":")
-    card = read_card(agent, session_id)
-    if card.session is None:
-        raise MemtuiError(f"there is no node and no session {name}")
-    page = f"{DAY_SESSION_PREFIX}:{agent}/{session_id}"
-    return page, [*card.bullets, *_list_states(card.session), *card.withheld]
+        name = nodes.resolve_id(name)
+        node = nodes.get_version(name, version) if version else nodes.get(name)
+        if node is not None:
+            bullets = (*node.bullets, *node.further, *node.withheld)
+            numbers = segments.get_sessions([name]).values()
+            about = next(iter(sessions.get_many(set(numbers)).values()), None)
+            model = node.generation.model
+            if about is None:
+                return Page(name, name, node.title, "", model, bullets)
+            names = about.full_name, about.title, about.project
+            return Page(name, *names, model, bullets)
+        agent, _, session_id = name.partition(":")
+        card = read_card(agent, session_id)
+        if card.session is None:
+            raise MemtuiError(f"there is no node and no session {name}")
+        page = f"{DAY_SESSION_PREFIX}:{agent}/{session_id}"
+        bullets = (*card.bullets, *_list_states(card.session), *card.withheld)
+        names = name, card.session.title, card.session.project
+        return Page(page, *names, "", bullets)
+
+
+def find_subject(page: str) -> str:
+    """Return the subject of the lines of a page: its session, or the period itself."""
+    if page.startswith(DAY_SESSION_PREFIX):
+        name = page.removeprefix(DAY_SESSION_PREFIX).partition(":")[2]
+        return name.replace("/", ":", 1)
+    return judgements.find_subjects([page])[page]
 
 
 def _list_states(session: Session) -> list[Bullet]:
     """Return the state of a session as a line, if it has one."""
     if session.work.state is None:
         return []
-    with database.connection():
-        grips = work.find_grips([session.work.state_event_id])
-        state = Bullet(
-            session.work.state,
-            tuple(grips.values()),
-            SUPPORTED,
-            BulletKind.STATE,
-            session.project,
-            session.session_id,
-        )
-        by_text = judgements.read([session.full_name]).get(session.full_name, {})
-        return judgements.judge_lines([state], by_text)
+    grips = tuple(work.find_grips([session.work.state_event_id]).values())
+    about = session.project, session.session_id
+    state = Bullet(session.work.state, grips, SUPPORTED, BulletKind.STATE, *about)
+    by_text = judgements.read([session.full_name]).get(session.full_name, {})
+    return judgements.judge_lines([state], by_text)
 
 
 def find_line(name: str, wording: str) -> tuple[str, Bullet]:
@@ -251,11 +279,11 @@ def find_line(name: str, wording: str) -> tuple[str, Bullet]:
     Raises:
         MemtuiError: There is no such line, or there are several.
     """
-    page, bullets = list_lines(name)
-    bullet = _choose_line(bullets, name, wording)
+    page = read_page(name)
+    bullet = _choose_line(page.bullets, name, wording)
     if bullet is None:
         raise UsageError(f"no line begins with {wording!r} in {name}")
-    return page, bullet
+    return page.node_id, bullet
 
 
 def _choose_line(bullets: Sequence[Bullet], name: str, wording: str) -> Bullet | None:
@@ -324,17 +352,16 @@ def clean_line(text: str, limit: int) -> str:
 
 def _find_place(node_id: str, grips: dict[str, Grip]) -> tuple[str, str]:
     """Return the segment or the period that a line belongs to, and its subject."""
+    subject = find_subject(node_id)
     if not node_id.startswith(DAY_SESSION_PREFIX):
-        return node_id, judgements.find_subjects([node_id])[node_id]
-    name = node_id.removeprefix(DAY_SESSION_PREFIX).partition(":")[2]
-    agent, _, session_id = name.partition("/")
-    number = sessions.get_number(agent, session_id)
+        return node_id, subject
+    number = sessions.get_number(*subject.split(":", 1))
     holders = [grip.toc_node_id for grip in grips.values() if grip.toc_node_id]
     if number is not None:
         holders += segments.list_ids(number)[-1:]
     if not holders:
         raise MemtuiError("its session is not summarized yet")
-    return holders[0], f"{agent}:{session_id}"
+    return holders[0], subject
 
 
 def _make_grip(node_id: str, text: str, event_id: str) -> Grip:

@@ -29,7 +29,7 @@ _LINES = (
     f" n.start_ms AS at_ms, {_GROUP} AS claim_group, v.version AS version,"
     " coalesce(json_extract(v.generation, '$.model'), '') AS model,"
     " b.position AS position, '' AS session_name, n.level AS level,"
-    f" b.project AS project, {_PERIOD} AS period FROM nodes n"
+    f" b.project AS project, {_PERIOD} AS period, '' AS event_id FROM nodes n"
     " JOIN node_versions v ON v.node_id = n.node_id AND (v.id = n.latest_id"
     " OR v.id = (SELECT max(l.id) FROM node_versions l WHERE l.node_id = n.node_id"
     " AND l.is_by_model AND l.rejection <> '' AND l.id > n.latest_id))"
@@ -44,19 +44,26 @@ _SESSION_FACTS = (
     " {kind} AS kind, {text} AS text, s.updated_ms AS at_ms, 4 AS claim_group,"
     " 0 AS version, '' AS model, {position} AS position,"
     " coalesce(nullif(s.own_name, ''), s.work_name) AS session_name,"
-    " 'session', s.project, strftime('%Y-%m', s.updated_ms / 1000, 'unixepoch')"
+    " 'session', s.project, strftime('%Y-%m', s.updated_ms / 1000, 'unixepoch'),"
+    " coalesce({event_id}, '')"
     " FROM sessions s {join}"
     " WHERE {condition}"
 )
 
 _STATES = _SESSION_FACTS.format(
-    kind="'state'", text="s.state", position="98", join="", condition="s.state <> ''"
+    kind="'state'",
+    text="s.state",
+    position="98",
+    event_id="json_extract(s.work, '$.state_event_id')",
+    join="",
+    condition="s.state <> '' AND json_valid(s.work)",
 )
 
 _OPEN_ENDS = _SESSION_FACTS.format(
     kind="'left open'",
     text="json_extract(l.value, '$.text')",
     position="99",
+    event_id="json_extract(l.value, '$.event_id')",
     join="JOIN json_each(s.work, '$.left_open') l",
     condition="json_valid(s.work)",
 )
@@ -68,7 +75,9 @@ _JUDGED = (
     " CASE WHEN j.is_by_model THEN 3 ELSE 4 END, 0, '', 0,"
     " CASE WHEN j.kind IN ('state', 'left open')"
     " THEN coalesce(nullif(s.own_name, ''), s.work_name, '') ELSE '' END, n.level,"
-    f" coalesce(json_extract(v.projects, '$[0]'), ''), {_PERIOD}"
+    f" coalesce(json_extract(v.projects, '$[0]'), ''), {_PERIOD},"
+    " CASE WHEN j.kind IN ('state', 'left open')"
+    " THEN coalesce(json_extract(j.event_ids, '$[0]'), '') ELSE '' END"
     " FROM current_judgements j"
     " JOIN nodes n ON n.node_id = j.node_id"
     " LEFT JOIN node_versions v ON v.id = n.latest_id"
@@ -108,7 +117,7 @@ def _claims(query: AuditQuery) -> tuple[str, list[object]]:
     return (
         "SELECT c.node_id, c.subject, c.kind, coalesce(j.text, c.text) AS claim_text,"
         " c.at_ms, min(c.claim_group) AS claim_group, c.version, c.model, c.position,"
-        " c.session_name, c.level, c.project, c.period,"
+        " c.session_name, c.level, c.project, c.period, c.event_id,"
         " j.ruling, coalesce(j.words, '') AS words"
         f" FROM ({' UNION ALL '.join(parts)}) c"
         " LEFT JOIN current_judgements j ON j.subject = c.subject AND j.kind = c.kind"
@@ -124,8 +133,8 @@ def list_claims(query: AuditQuery, limit: int) -> list[ClaimRow]:
     claims, values = _claims(query)
     rows = fetch(
         "SELECT node_id, kind, claim_text, at_ms, claim_group, version, ruling, words,"
-        f" session_name FROM ({claims}) ORDER BY ruling IS NOT NULL, claim_group,"
-        " at_ms DESC, node_id, position LIMIT ?",
+        f" session_name, event_id FROM ({claims}) ORDER BY ruling IS NOT NULL,"
+        " claim_group, at_ms DESC, node_id, position LIMIT ?",
         *values,
         limit,
     )
@@ -138,9 +147,9 @@ def list_claims(query: AuditQuery, limit: int) -> list[ClaimRow]:
             ClaimGroup(group),
             version,
             Ruling(ruling) if ruling else None,
-            *words,
+            *about,
         )
-        for node_id, kind, text, at_ms, group, version, ruling, *words in rows
+        for node_id, kind, text, at_ms, group, version, ruling, *about in rows
     ]
 
 

@@ -36,7 +36,7 @@ def list_open() -> list[tuple[int, OpenEnd, ClaimRow]]:
     for number, stored, updated_ms, session, name, project in rows:
         end = OpenEnd(**json.loads(stored))
         about = BulletKind.LEFT_OPEN, end.text, from_ms(updated_ms), ClaimGroup.FACT
-        row = ClaimRow(session, *about, 0, None, "", name, project, end.event_id)
+        row = ClaimRow(session, *about, 0, None, "", name, end.event_id, project)
         open_ends.append((number, end, row))
     return open_ends
 

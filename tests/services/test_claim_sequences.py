@@ -233,8 +233,8 @@ class Sequences:
         lines = []
         for session in SESSIONS:
             with suppress(MemtuiError):
-                page, bullets = judging.list_lines(f"claude-code:{session}")
-                lines += [(page, bullet) for bullet in bullets]
+                page = judging.read_page(f"claude-code:{session}")
+                lines += [(page.node_id, bullet) for bullet in page.bullets]
         return lines[number % len(lines)] if lines else None
 
     # What may be made again: the segments of a session and what is above them
