@@ -1,6 +1,6 @@
 """The audit: claims are listed with their sources, and judged by one key each."""
 
-import time
+from threading import Event
 
 import pytest
 from textual.content import Content
@@ -156,11 +156,13 @@ async def test_claims_are_counted_once_at_a_time(
 ) -> None:
     running: list[int] = []
     most: list[int] = []
+    may_end = Event()
+    may_end.set()
 
     def count_slowly(query: AuditQuery) -> Counts:
         running.append(1)
         most.append(len(running))
-        time.sleep(0.2)
+        assert may_end.wait(30)
         running.pop()
         return count(query)
 
@@ -171,7 +173,11 @@ async def test_claims_are_counted_once_at_a_time(
         await settle(pilot)
         await press(pilot, settle, "home", "A")
         before = len(most)
+        may_end.clear()
         await pilot.press(*"aaaaaa")
+        while len(rulings()) < 6:
+            await pilot.pause(0.01)
+        may_end.set()
         await settle(pilot)
         title = app.screen.query_one("#list-pane PaneTitle", PaneTitle)
         assert title.info.startswith("6 of ")

@@ -15,7 +15,7 @@ from rich.cells import cell_len
 from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Container, Vertical
+from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
@@ -35,12 +35,11 @@ from memtui.services.outline import Outline, read_outline
 from memtui.text import date_format
 from memtui.tui import commands, format
 from memtui.tui.messages import (
-    LeavePane,
     ProgressReported,
     SessionRequested,
     SourceRequested,
 )
-from memtui.tui.screens.base import CHANGE, LAYOUTS, BaseScreen, Dialog
+from memtui.tui.screens.base import CHANGE, Dialog, ListDetailScreen, LoadingScreen
 from memtui.tui.screens.dialogs import LineScreen, TypedLine
 from memtui.tui.screens.session_actions import (
     ACTIONS,
@@ -220,8 +219,6 @@ def claim_bindings(*names: str, **help: str) -> list[BindingType]:
         *commands.bindings(
             "more_context",
             "less_context",
-            "next_pane",
-            "previous_pane",
             *ACTIONS,
             next_source="Show the next source of this claim, then the first one again.",
             regenerate="Ask a model for a new version of this page.",
@@ -230,11 +227,11 @@ def claim_bindings(*names: str, **help: str) -> list[BindingType]:
     ]
 
 
-class ClaimsScreen(SessionActions[None], BaseScreen[None]):
+class ClaimsScreen(SessionActions[None], ListDetailScreen[None]):
     """Lists claims to be judged, and shows the selected one with its source."""
 
-    HORIZONTAL_BREAKPOINTS = LAYOUTS
     FILTERS_BY_SCOPE = True
+    DETAIL_TITLE = "Claim"
 
     _list = getters.query_one(ClaimList)
     _source = getters.query_one(SourcePane)
@@ -249,21 +246,15 @@ class ClaimsScreen(SessionActions[None], BaseScreen[None]):
         self._last: ClaimRow | None = None  # The claim that was judged last.
         self._changes = Lock()  # Judgements are stored one after another.
 
-    def compose_body(self) -> ComposeResult:
-        with Container(id="panes"):
-            with Vertical(id="list-pane"):
-                yield PaneTitle()
-                yield Static(id="coverage", markup=False)
-                yield ClaimList(self.zone, self.now)
-                yield Static(id="nothing", markup=False)
-            with Vertical(id="detail-pane"):
-                yield PaneTitle("Claim")
-                yield Static(id="claim", markup=False)
-                yield SourcePane(id="source")
+    def compose_list(self) -> ComposeResult:
+        yield PaneTitle()
+        yield Static(id="coverage", markup=False)
+        yield ClaimList(self.zone, self.now)
+        yield Static(id="nothing", markup=False)
 
-    def on_mount(self) -> None:
-        self._list.focus()
-        self.reload()
+    def compose_details(self) -> ComposeResult:
+        yield Static(id="claim", markup=False)
+        yield SourcePane(id="source")
 
     # The list
 
@@ -281,9 +272,6 @@ class ClaimsScreen(SessionActions[None], BaseScreen[None]):
             self._list.focus()  # It lost the focus while it was hidden.
         self._show_selected()
 
-    def show_title(self, title: str, info: str) -> None:
-        self.query_one("#list-pane PaneTitle", PaneTitle).show(title, info)
-
     def read_totals(self) -> None:
         """Show how many claims there are, and how many of them are judged."""
         raise NotImplementedError
@@ -292,7 +280,7 @@ class ClaimsScreen(SessionActions[None], BaseScreen[None]):
         pass  # The list stays as it is while it is worked through.
 
     def show_error(self, error: BaseException, group: str) -> None:
-        super().show_error(error, group)
+        LoadingScreen.show_error(self, error, group)
         if group == "claims":
             self.retry_reload()
 
@@ -340,8 +328,7 @@ class ClaimsScreen(SessionActions[None], BaseScreen[None]):
     def action_less_context(self) -> None:
         self._source.change_context(more=False)
 
-    @on(OptionList.OptionSelected)
-    def open_session(self) -> None:
+    def open_option(self) -> None:
         # A message that the screen sends itself would not reach the app.
         self._source.call_later(self._source.action_open)
 
@@ -470,21 +457,6 @@ class ClaimsScreen(SessionActions[None], BaseScreen[None]):
         request = partial(versions.request, row.node_id, self.now())
         self.execute(request, done, CHANGE)
 
-    # Panes
-
-    def action_next_pane(self) -> None:
-        pane = self._source.query_one("DetailPane")
-        (pane if self._list.has_focus else self._list).focus()
-
-    action_previous_pane = action_next_pane
-
-    @on(LeavePane)
-    def action_back(self) -> None:
-        if self.focused in (None, self._list):
-            self.action_leave()
-        else:
-            self._list.focus()
-
 
 class AuditScreen(ClaimsScreen):
     """Lists the claims of a page and of all below it, the worst first."""
@@ -576,7 +548,7 @@ class AuditScreen(ClaimsScreen):
         groups = [GROUPS[group] for group in query.groups]
         named = groups if len(groups) == 1 else []
         parts = [self._audited_title, *named, query.kind, query.model]
-        self.show_title(" · ".join(filter(None, parts)), info)
+        self._list_title.show(" · ".join(filter(None, parts)), info)
 
     def show_scope(self, scope: Scope) -> None:
         self._query = replace(self._query, scope=scope)
@@ -654,7 +626,7 @@ class AuditScreen(ClaimsScreen):
     def _show_asked(self) -> None:
         count = plural(len(self._asked), "claim")
         info = f"asking the model about {count}" if self._asked else ""
-        self.query_one("#detail-pane PaneTitle", PaneTitle).show("Claim", info)
+        self._detail_title.show(self.DETAIL_TITLE, info)
 
     def show_error(self, error: BaseException, group: str) -> None:
         super().show_error(error, group)

@@ -196,8 +196,7 @@ class ListDetailScreen(BaseScreen[ScreenResultType]):
                 yield from self.compose_list()
             with Vertical(id="detail-pane"):
                 yield PaneTitle(self.DETAIL_TITLE)
-                with DetailPane():
-                    yield Static(id="details", markup=False)
+                yield from self.compose_details()
 
     def on_mount(self) -> None:
         self._list.focus()
@@ -209,6 +208,10 @@ class ListDetailScreen(BaseScreen[ScreenResultType]):
 
     def compose_list(self) -> ComposeResult:
         raise NotImplementedError
+
+    def compose_details(self) -> ComposeResult:
+        with DetailPane():
+            yield Static(id="details", markup=False)
 
     def show_details(self, title: str, content: VisualType, info: str = "") -> None:
         """Show details, from their beginning if they have another title."""

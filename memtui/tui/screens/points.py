@@ -58,7 +58,7 @@ class PointsScreen(ClaimsScreen):
         count = sum(not (row.later or row.is_judged) for row in rows)
         finished = sum(row.later is not None for row in rows)
         info = f"{count:,}" + (f" · {finished:,} finished later" if finished else "")
-        self.show_title(str(self.kind).capitalize(), info if rows else "")
+        self._list_title.show(str(self.kind).capitalize(), info if rows else "")
 
     def show_scope(self, scope: Scope) -> None:
         self._scope = scope
