@@ -240,8 +240,9 @@ class Sequences:
     # What may be made again: the segments of a session and what is above them
 
     def _allow(self, names: Sequence[str]) -> None:
-        for name in names:
-            self.allowed.add(name)
+        self.allowed.update(names)
+        # Its segments may be gone afterwards.
+        self.allowed |= {name for name in self._allowed_nodes() if "segment" in name}
 
     def _list_sessions(self, condition: str, name: str) -> list[str]:
         with database.connection():
@@ -361,11 +362,14 @@ MOVED_AND_REJECTED = [("moved", 1), ("rejected", 1)]
 
 OUTCOME_SAID_BEFORE = [("say", 36), ("rejected", 1)]
 
+FORGOTTEN = [("say", 0), ("say", 0), ("say", 0), ("forget", 0)]
+
 
 @pytest.mark.fuzz
 @often(40)
 @example(MOVED_AND_REJECTED)
 @example(OUTCOME_SAID_BEFORE)
+@example(FORGOTTEN)
 @given(operations)
 def test_any_sequence_keeps_what_an_audit_checks(
     steps: list[tuple[str, int]],
