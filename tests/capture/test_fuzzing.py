@@ -215,6 +215,8 @@ def comparable(items: list[ParsedItem]) -> object:
         # The latest value counts, but of the folder the earliest.
         for name in ("branch", "model", "title", "forked_from"):
             values[name] = getattr(session, name) or values.get(name)
+        if session.title_at:  # An empty title takes away the one before.
+            values["title"] = session.title
         values["created_by"] = values.get("created_by") or session.created_by
         at = session.at or corpora.AT
         if (session.cwd or session.project) and at < values.get("at", READ_AT):
