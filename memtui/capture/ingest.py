@@ -38,6 +38,7 @@ from memtui.capture.spool import (
     extract_invalid,
     reason_line,
     redact_file,
+    shorten_reason,
 )
 from memtui.errors import SourceError, SpoolError, StoreBusyError, StoreError
 from memtui.files import require_regular_file
@@ -317,8 +318,6 @@ def _is_unnamed(event: Event) -> bool:
     return route == UNNAMED_HOOK and event.agent == DEFAULT_AGENT
 
 
-MAX_REASON_CHARS = 200
-
 _PROBLEM_KINDS = {
     InvalidRecord: ProblemKind.DAMAGED,
     SkippedRecord: ProblemKind.SKIPPED,
@@ -328,8 +327,7 @@ _PROBLEM_KINDS = {
 
 def _as_problem(item: InvalidRecord | SkippedRecord | PendingRecord) -> ProblemCount:
     words = item.words if isinstance(item, SkippedRecord) else 0
-    # A reason may contain text of the file.
-    reason = " ".join(clean(item.reason).split())[:MAX_REASON_CHARS]
+    reason = shorten_reason(item.reason)
     return ProblemCount(reason, _PROBLEM_KINDS[type(item)], item.line, 1, words)
 
 

@@ -401,8 +401,16 @@ def _list_invalid(
     return [item for item in file.parse(now, raw) if isinstance(item, InvalidRecord)]
 
 
+MAX_REASON_CHARS = 200
+
+
+def shorten_reason(reason: str) -> str:
+    """Return a reason, which may contain text of a file, in one short line."""
+    return " ".join(clean(reason).split())[:MAX_REASON_CHARS]
+
+
 def _redacted_reason(record: InvalidRecord) -> str:
-    return redaction.redact(clean(record.reason)).text
+    return shorten_reason(redaction.redact(clean(record.reason)).text)
 
 
 def reason_line(record: InvalidRecord) -> str:

@@ -239,19 +239,22 @@ def _match_calls(
 ) -> dict[str, StoredEvent]:
     """Pair calls that hooks and transcripts give the same id, but other names.
 
-    Codex tells hooks that it runs ``Bash``, and writes ``exec_command``.
+    Codex tells hooks that it runs ``Bash``, and writes ``exec_command``. Lines that
+    anyone can write are left out.
     """
     calls = {
         (source_hash(event), numbers[event.agent, event.session_id]): event
         for event in batch
-        if event.is_tool_call and source_hash(event)
+        if event.is_tool_call and source_hash(event) and route != JSONL
     }
+    if not calls:
+        return {}
     matches: dict[str, StoredEvent] = {}
     for key, *columns in fetch(
-        f"SELECT source_hash, id, {ids.ROUTE}, session_id, at_ms FROM events e"
+        "SELECT source_hash, id, route, session_id, at_ms FROM events e"
         f" WHERE source_hash IN ({', '.join('?' * len(calls))})"
-        f" AND type = 'tool_result' AND {ids.ROUTE} <> ?"
-        f" AND (route IN {_HOOKS} OR ? IN {_HOOKS}) AND NOT EXISTS (SELECT 1 FROM"
+        f" AND type = 'tool_result' AND NOT {ids.IS_CLAIM} AND e.route <> ?"
+        f" AND (e.route IN {_HOOKS} OR ? IN {_HOOKS}) AND NOT EXISTS (SELECT 1 FROM"
         " source_copies c WHERE c.event_id = e.id AND c.route = ?) ORDER BY at_ms DESC",
         *(key for key, _ in calls),
         *[route] * 3,

@@ -122,3 +122,15 @@ def test_a_file_that_cannot_be_read_is_quarantined_alone(
     (entry,) = workspace.quarantine.page().entries
     assert "cannot be read: ZeroDivisionError" in entry.reason
     assert workspace.quarantine.show(entry.name).text
+
+
+def test_reason_of_a_quarantined_file_is_one_short_line(workspace: Workspace) -> None:
+    name = "Stop\n\x1b[31m" + "x" * 5000
+    payload = {"session_id": "s1", "hook_event_name": name}
+    spool = Spool(workspace.paths.spool)
+    spool.create()
+    (spool.folder / "new" / "1.1.a.json").write_text(json.dumps(payload))
+    workspace.pipeline.run_until_idle(lambda _: None)
+    (reason,) = spool.reason_lines("bad", "1.1.a.json")
+    assert reason.startswith("line 1: unknown hook event")
+    assert len(reason) < 250 and "\x1b" not in reason
