@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta, tzinfo
+from unicodedata import east_asian_width
 
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
@@ -75,7 +76,7 @@ _COLUMNS = ("in", "out", "cache read", "cache write", "cost", "active")
 
 NOT_STATED = "–"
 
-NAME_CHARS = 50
+NAME_CELLS = 50
 """The widest column of names; longer names reach over it."""
 
 
@@ -86,14 +87,19 @@ def tabulate(totals: Sequence[UsageTotal]) -> list[str]:
     """
     rows = [("", *_COLUMNS, ""), *map(_list_cells, totals)]
     names, *columns, notes = zip(*rows, strict=True)
-    width = min(max(map(len, names)), NAME_CHARS)
-    lines = [name.ljust(width) for name in names]
+    width = min(max(map(_count_cells, names)), NAME_CELLS)
+    lines = [name + " " * (width - _count_cells(name)) for name in names]
     for column in columns:
         if any(column[1:]) or column[0] in _COLUMNS[:2]:
             width = max(map(len, column))
             cells = [(cell or NOT_STATED).rjust(width) for cell in column]
             lines = list(map("  ".join, zip(lines, cells, strict=True)))
     return [f"{line}  {note}".rstrip() for line, note in zip(lines, notes, strict=True)]
+
+
+def _count_cells(text: str) -> int:
+    """Return the width of a text on a terminal, where ideographs are wide."""
+    return sum(2 if east_asian_width(char) in "WF" else 1 for char in text)
 
 
 def _list_cells(total: UsageTotal) -> Sequence[str]:

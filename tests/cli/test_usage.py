@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from memtui.errors import SettingsError
+from memtui.model.usage import UsageTotal
+from memtui.services import usage
 from memtui.settings import Settings, parse_value
 from tests.capture.test_usage import claude_prompt, claude_reply, write
 from tests.cli_runner import json_data, run_memtui
@@ -81,6 +83,16 @@ def test_columns_without_any_value_are_left_out(home: Path) -> None:
         "claude-code:s2   –    –     <1m  Prompt at 0 in s2",
         "total            –    –     <1m",
     ]
+
+
+def test_columns_are_aligned_behind_wide_and_long_names() -> None:
+    names = ("店", "x" * 80, "shop")
+    counts = {"input": 1, "output": 2, "cache_read": None, "cache_write": None}
+    totals = [UsageTotal(counts, name, "", 0, None, None) for name in names]
+    _, wide, long, narrow = usage.tabulate(totals)
+    assert wide == f"店{' ' * 50} 1    2     <1m"
+    assert narrow == f"shop{' ' * 48} 1    2     <1m"
+    assert long == f"{'x' * 80}   1    2     <1m"
 
 
 def test_usage_can_be_narrowed_to_a_project(home: Path) -> None:

@@ -343,8 +343,8 @@ def _name(position: BulletPosition) -> str:
 def _read_quotes(grip_ids: Sequence[str]) -> Sequence[str]:
     from memtui.services import conversation  # not needed at the start
 
-    grips = (conversation.expand(name, before=0, after=0).grip for name in grip_ids)
-    return [grip.excerpt if grip else "" for grip in grips]
+    sources = conversation.read_sources(grip_ids)
+    return [sources[name].excerpt if name in sources else "" for name in grip_ids]
 
 
 def draw_text(bullet: Bullet, style: str = "") -> Content:
