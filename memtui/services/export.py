@@ -5,7 +5,7 @@ Both are read and written in pages, so that a long one takes no more memory.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import tzinfo
 from functools import cache
 from pathlib import Path
@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, TextIO
 from memtui.model.events import (
     BOUNDARIES,
     Event,
-    EventPosition,
     EventRole,
     Thought,
     remove_tag_characters,
@@ -107,12 +106,14 @@ def write_conversation(whose: ConversationKey, zone: tzinfo) -> Iterator[str]:
     about = conversation.get_info(whose)
     yield from _header(about, whose, zone)
     day = ""
-    for event in _read_events(whose, about.positions):
-        at = event.timestamp.astimezone(zone)
-        if (event_day := f"{at:%A} {at.day} {at:%B %Y}") != day:
-            day = event_day
-            yield from ("", f"## {day}")
-        yield from ("", *_event_lines(event, f"{at:%H:%M}"))
+    for start in range(0, len(about.positions), PAGE_SIZE):
+        end = start + PAGE_SIZE
+        for turn in conversation.read_turns(whose, about.positions, start, end):
+            at = turn.event.timestamp.astimezone(zone)
+            if (event_day := f"{at:%A} {at.day} {at:%B %Y}") != day:
+                day = event_day
+                yield from ("", f"## {day}")
+            yield from ("", *_event_lines(turn.event, f"{at:%H:%M}"))
 
 
 def _header(
@@ -130,14 +131,6 @@ def _header(
         ("started", f"{started:%Y-%m-%d %H:%M %Z}"),
     )
     yield from (f"- {name}: {markdown.escape(value)}" for name, value in rows if value)
-
-
-def _read_events(
-    whose: ConversationKey, positions: Sequence[EventPosition]
-) -> Iterator[Event]:
-    for start in range(0, len(positions), PAGE_SIZE):
-        part = conversation.read_turns(whose, positions, start, start + PAGE_SIZE)
-        yield from (turn.event for turn in part)
 
 
 def _event_lines(event: Event, time: str) -> Iterator[str]:

@@ -53,9 +53,9 @@ def read_page(name: str, zone: tzinfo, scope: Scope = ALL) -> Section:
         raise UsageError(f"there is no summary of {name} yet")
     about = page.headline
     if page.level is TocLevel.SEGMENT:
-        start, end = page.start_time.astimezone(zone), page.end_time.astimezone(zone)
-        facts = date_format.hours(start, end), *page.agents, *page.projects
-        about = " · ".join(filter(None, (*facts, page.work_state)))
+        times = date_format.hours_in(zone, page.start_time, page.end_time)
+        facts = times, *page.agents, *page.projects, page.work_state
+        about = " · ".join(filter(None, facts))
     bullets = [replace(bullet, text=bullet.labelled) for bullet in page.bullets]
     return Section(page.title, text=about, bullets=bullets)
 

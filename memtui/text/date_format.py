@@ -72,6 +72,11 @@ def hours(start: datetime, end: datetime) -> str:
     return f"{day(start.date())} {start:%H:%M} – {day(end.date())} {end:%H:%M}"
 
 
+def hours_in(zone: tzinfo, start: datetime, end: datetime) -> str:
+    """Format times in a zone like ``hours``."""
+    return hours(start.astimezone(zone), end.astimezone(zone))
+
+
 def period(start: datetime | None, end: datetime | None) -> str:
     """Format local bounds, the end excluded: "9–15 Nov 2026", "from Mon 2 Mar 2026"."""
     if start is None or end is None:

@@ -84,13 +84,6 @@ def period_name(level: TocLevel, first: date, today: date) -> str:
             return date_format.near_day(first, today)
 
 
-def segment_time(segment: TocNode, zone: tzinfo) -> str:
-    """Format the time of a segment: "Thu 18 Jan 2024, 10:00–10:42"."""
-    start = segment.start_time.astimezone(zone)
-    end = segment.end_time.astimezone(zone)
-    return date_format.hours(start, end)
-
-
 def shared_label(line: TocEntry, zone: tzinfo, today: date) -> str:
     """Return the label of a row, with those of the nodes that share it."""
     if not line.above:

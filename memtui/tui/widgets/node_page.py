@@ -492,8 +492,9 @@ class NodePage(Vertical, workers.AppNode):
 
     def _show_node(self, node: TocNode, *, is_rejected: bool) -> None:
         self.node = node
-        is_segment = node.level is TocLevel.SEGMENT
-        title = format.segment_time(node, self.zone) if is_segment else node.title
+        title = node.title
+        if node.level is TocLevel.SEGMENT:
+            title = date_format.hours_in(self.zone, node.start_time, node.end_time)
         self.query_one(PaneTitle).show(title, _size(node))
         head = self.query_one("#head", Static)
         head.update(self._head(node, is_rejected=is_rejected))

@@ -28,11 +28,9 @@ def draw_card(outline: Outline, zone: tzinfo) -> Content:
     """Draw the facts on a session, and what came of it."""
     if (session := outline.card.session) is None:
         return Content("")
-    start, end = (
-        at.astimezone(zone) for at in (session.created_at, session.updated_at)
-    )
-    state = session.work.state or ""
-    parts = [state, session.branch, session.model, date_format.hours(start, end)]
+    start, end = session.created_at, session.updated_at
+    state, times = session.work.state or "", date_format.hours_in(zone, start, end)
+    parts = [state, session.branch, session.model, times]
     head = Content(SEPARATOR.join(map(format.to_line, filter(None, parts))))
     color = "$error" if state is WorkState.FAILED else "$success"
     kinds = [entry.kind for entry in outline.entries]

@@ -417,7 +417,10 @@ class SourceExcerpt(TextBlock):
             text = text.stylize_before("$context")
         style = "bold" if is_evidence else "$context"
         lines = beside(time, format.speaker(event), text, width, style)
-        return [_bar_of(line, bar) + line for line in lines]
+        quote_bar = Content.styled(QUOTE_BAR, "$evidence")
+        return [
+            (quote_bar if has_style(line, MARKED) else bar) + line for line in lines
+        ]
 
 
 def scroll_to_evidence(pane: VerticalScroll) -> None:
@@ -429,11 +432,6 @@ def scroll_to_evidence(pane: VerticalScroll) -> None:
         if line - head < pane.size.height * MAX_HEAD_SHARE:
             top = min(top, head)
         pane.scroll_to(y=top, animate=False)
-
-
-def _bar_of(line: Content, bar: Content) -> Content:
-    is_quoted = has_style(line, MARKED)
-    return Content.styled(QUOTE_BAR, "$evidence") if is_quoted else bar
 
 
 def _event_text(event: Event, marks: SourceMarks | None) -> Content:

@@ -242,7 +242,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         follows = self.is_at_end and buffer.positions[-1:] != positions[-1:]
         buffer.replace(positions, start, end, turns, rendered)
         self._is_waiting = False
-        self._update_size()
+        self.virtual_size = Size(self.width, buffer.total)
         if not turns:
             self.goal = None
         elif self.goal is not None:
@@ -309,9 +309,6 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
             if inside >= len(rendered.lines) - rendered.body:
                 inside = 0  # The line is gone: the turn was collapsed.
             self._scroll(self.buffer.body(index) + inside - line)
-
-    def _update_size(self) -> None:
-        self.virtual_size = Size(self.width, self.buffer.total)
 
     def _scroll(self, y: int) -> None:
         self.scroll_to(y=max(0, y), animate=False)
