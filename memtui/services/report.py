@@ -5,6 +5,7 @@ What is withheld, and versions that are not shown, are left out.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from itertools import chain, islice
@@ -121,11 +122,11 @@ def find_period(text: str, now: datetime, zone: tzinfo) -> str:
         UsageError: It is no node's period.
     """
     whole = dates.read_whole(text, now, zone)
-    try:
-        return calendar.canonical(dates.whole_node(whole, zone) if whole else text)
-    except ValueError:
-        message = f"{text!r} is no past day, week, month or year"
-        raise UsageError(message) from None
+    with suppress(ValueError):
+        name = calendar.canonical(dates.whole_node(whole, zone) if whole else text)
+        if not name.startswith(citations.SEGMENT_PREFIX):
+            return name
+    raise UsageError(f"{text!r} is no past day, week, month or year")
 
 
 def make_report(

@@ -154,7 +154,16 @@ def test_a_report_can_be_narrowed_and_empty(full_workspace: Workspace) -> None:
 
 
 @pytest.mark.parametrize(
-    "period", ["gestern", "toc:day:x", "", "toc:nothing", "since Monday", "evt:1"]
+    "period",
+    [
+        "gestern",
+        "toc:day:x",
+        "",
+        "toc:nothing",
+        "since Monday",
+        "evt:1",
+        "toc:segment:2024-01-15:01HM6F0000AAAAAAAAAAAAAAAA",
+    ],
 )
 def test_what_is_no_period_says_so(period: str) -> None:
     with pytest.raises(UsageError):
