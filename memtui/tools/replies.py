@@ -93,6 +93,8 @@ class Reply:
     """Returns the JSON fields that lead on after this many items: ``next_offset``."""
     more_hint: str = ""
     """The way to further items where ``next_page`` does not lead there."""
+    more_tokens: str = MORE
+    """The way to a larger budget."""
     separator: str = "\n"
     has_headings: bool = False
     """The names of the lists are headings in text."""
@@ -296,16 +298,16 @@ def _left_out(reply: Reply, size: _Size, lists: Mapping[str, Sequence[Item]]) ->
         page = reply.next_page(len(items))
         token, offset = page.get("continuation_token"), page.get("next_offset")
         what = f"{missing} more" if missing else "more"
-        how = MORE if missing else reply.more_hint or MORE
+        how = reply.more_tokens if missing else reply.more_hint or reply.more_tokens
         if offset is not None:
             what = f"{page['total'] - offset:,} more of {page['total']:,}"
         if not items:
-            how = MORE
+            how = reply.more_tokens
         elif token or offset is not None:
             how = f"token={token}" if token else f"offset={offset}"
         texts.append(f"{what}: {'more tokens' if size.is_bare else how}")
     elif missing_details > 0:
-        texts.append(f"{missing_details} more messages: {MORE}")
+        texts.append(f"{missing_details} more messages: {reply.more_tokens}")
     if any("left_chars" in item for item in items) and not size.is_bare:
         texts.append(CUT_TEXTS)
     return "; ".join(texts)

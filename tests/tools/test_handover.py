@@ -126,8 +126,9 @@ def test_small_budgets_say_what_is_missing(full_workspace: Workspace) -> None:
         handover.make_pack(full_workspace, names, budget).text
         for budget in (700, 4_000)
     )
-    assert "more" in small.splitlines()[-2] and len(small) < len(large)
-    assert large.count("\n## ") == 5 and "ask for more" not in large
+    assert small.splitlines()[-2].endswith("more: --budget 1400)")
+    assert len(small) < len(large) and "--budget" not in large
+    assert large.count("\n## ") == 5
 
 
 def test_stored_text_cannot_pass_for_more_than_a_quotation(
