@@ -518,16 +518,6 @@ async def test_row_that_was_jumped_to_is_in_the_middle(
         assert abs(line - rows.size.height // 2) <= 1 or last < rows.size.height
 
 
-async def test_cursor_stays_in_view_on_resize(app: MemtuiApp, settle: Settle) -> None:
-    async with app.run_test(size=(120, 40)) as pilot:
-        await settle(pilot)
-        await press(pilot, settle, "end")
-        await pilot.resize_terminal(120, 12)
-        await settle(pilot)
-        rows = tree(pilot)
-        assert 0 <= rows.cursor_line - rows.scroll_offset.y < rows.size.height
-
-
 async def test_selection_is_the_whole_row(app: MemtuiApp, settle: Settle) -> None:
     async with app.run_test(size=SIZE) as pilot:
         await settle(pilot)

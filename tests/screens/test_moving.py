@@ -10,7 +10,7 @@ from memtui.tui.app import MemtuiApp
 from memtui.tui.screens.calendar import CalendarScreen, DayGrid
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.dialogs import DateScreen
-from memtui.tui.screens.sessions import SessionList
+from memtui.tui.screens.sessions import ROW_LINES, SessionList
 from memtui.tui.widgets.toc_tree import TocTree
 from memtui.tui.widgets.transcript_view import TranscriptView
 from tests.pilots import Settle, press
@@ -71,6 +71,31 @@ async def test_half_pages_and_ends(
         assert place(pilot) == first
         await press(pilot, settle, "G")
         assert place(pilot) == last
+
+
+@pytest.mark.parametrize(
+    "keys", [(), ("s",), ("home", "A")], ids=["contents", "sessions", "claims"]
+)
+async def test_cursor_stays_in_view_on_resize(
+    app: MemtuiApp, settle: Settle, keys: tuple[str, ...]
+) -> None:
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, *keys, "end")
+        await pilot.resize_terminal(120, 12)
+        await settle(pilot)
+        rows = pilot.app.focused
+        match rows:
+            case TocTree():
+                line = rows.cursor_line
+            case SessionList():
+                line = rows.cursor * ROW_LINES
+            case OptionList():
+                line = rows._index_to_line[rows.highlighted or 0]
+            case _:
+                raise AssertionError(rows)
+        assert line >= rows.size.height
+        assert 0 <= line - rows.scroll_offset.y < rows.size.height
 
 
 @pytest.mark.journey

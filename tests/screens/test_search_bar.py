@@ -385,6 +385,9 @@ async def test_cursor_mark_is_on_the_selected_hit(settle: Settle) -> None:
         await pilot.pause()
         place = screen.query_one(OptionList).highlighted
         assert place is not None and 2 < place < 39
+        await pilot.resize_terminal(120, 14)
+        await settle(pilot)
+        assert [row for row in visible_rows(screen) if row.startswith(" ▸")]
 
 
 # What it looks like

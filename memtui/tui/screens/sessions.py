@@ -246,14 +246,20 @@ class SessionList(ScrollView, workers.AppNode, can_focus=True, inherit_bindings=
         if not self.total:
             return
         self.cursor = max(0, min(index, self.total - 1))
+        self._show_cursor()
+        self.refresh()
+        self.post_message(SessionHighlighted())
+
+    def on_resize(self) -> None:
+        self._show_cursor()
+
+    def _show_cursor(self) -> None:
         first = self.cursor * ROW_LINES
         below = first + ROW_LINES - self.size.height
         if first < self.scroll_offset.y:
             self.scroll_to(y=first, animate=False)
         elif below > self.scroll_offset.y:
             self.scroll_to(y=below, animate=False)
-        self.refresh()
-        self.post_message(SessionHighlighted())
 
     def on_click(self, event: events.Click) -> None:
         index = (event.y + self.scroll_offset.y) // ROW_LINES

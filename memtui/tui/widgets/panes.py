@@ -178,6 +178,10 @@ class ItemList(OptionList, Generic[Item], inherit_bindings=False):
         if here := next((option_id for option_id in ids if option_id in items), ""):
             self.highlighted = self.get_option_index(here)
 
+    def on_resize(self) -> None:
+        """Keep the cursor in view."""
+        self.call_after_refresh(self.scroll_to_highlight)
+
     def watch_loading(self) -> None:
         """Offer the keys of the list again once it has loaded."""
         self.refresh_bindings()
