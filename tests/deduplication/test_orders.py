@@ -4,6 +4,7 @@ import json
 import random
 from collections.abc import Callable
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -58,6 +59,62 @@ HELPED = {
 }
 
 
+ROLLOUT = "rollout-2025-03-14T10-00-00-s1.jsonl"
+CODEX_CALL = "call_AbCdEf0123456789xyz"
+
+
+def codex_line(number: int, kind: str, **payload: object) -> str:
+    at = (START + timedelta(minutes=number)).isoformat()
+    return json.dumps({"timestamp": at, "type": kind, "payload": payload}) + "\n"
+
+
+def codex_item(number: int, kind: str, **payload: object) -> str:
+    return codex_line(number, "response_item", type=kind, **payload)
+
+
+def codex_text(number: int, role: str) -> str:
+    content = [{"type": "input_text", "text": word(number)}]
+    return codex_item(number, "message", role=role, content=content)
+
+
+def codex_hook(number: int, name: str, **payload: Any) -> str:
+    place = f"/home/ada/.codex/sessions/{ROLLOUT}"
+    return hook(number, name, turn_id=f"t{number}", transcript_path=place, **payload)
+
+
+def codex_typed(number: int) -> str:
+    at = START + timedelta(minutes=number)
+    fields = {"session_id": "s1", "ts": int(at.timestamp()), "text": word(number)}
+    return json.dumps(fields) + "\n"
+
+
+OF_CODEX = {
+    ROLLOUT: codex_line(0, "session_meta", id="s1", cwd="/home/ada/shop")
+    + codex_text(1, "user")
+    + codex_item(
+        2,
+        "function_call",
+        call_id=CODEX_CALL,
+        name="exec_command",
+        arguments='{"cmd": "make"}',
+    )
+    + codex_item(3, "function_call_output", call_id=CODEX_CALL, output="done")
+    + codex_text(4, "assistant")
+    + codex_text(5, "user"),
+    HOOKS: codex_hook(1, "UserPromptSubmit", prompt=word(1))
+    + codex_hook(
+        3,
+        "PostToolUse",
+        tool_name="Bash",
+        tool_input={"command": "make"},
+        tool_response="done",
+        tool_use_id=CODEX_CALL,
+    )
+    + codex_hook(4, "Stop", last_assistant_message=word(4)),
+    "history.jsonl": codex_typed(1) + codex_typed(5) + codex_typed(9),
+}
+
+
 def ways_of(name: str, export: Callable[[Ways], str]) -> Ways:
     match name:
         case "an export and hooks":
@@ -76,6 +133,10 @@ def ways_of(name: str, export: Callable[[Ways], str]) -> Ways:
         case "exports of a session that grew":
             exports = {f"x{len(text)}": export({"a": text}) for text in GROWING}
             return {"a": GROWING[1], **exports}
+        case "Codex's hooks and history":
+            return OF_CODEX
+        case "Codex's hooks, history and export":
+            return OF_CODEX | {"x": export(OF_CODEX)}
         case "a subagent and its export":
             return HELPED | {"x": export(HELPED)}
         case _:
@@ -97,6 +158,8 @@ def ways_of(name: str, export: Callable[[Ways], str]) -> Ways:
         ("a chain of forks and its export", 8),
         ("a history and its export", 7),
         ("exports of a session that grew", 6),
+        ("Codex's hooks and history", 6),
+        ("Codex's hooks, history and export", 6),
         ("a subagent and its export", 6),
         ("two sessions resumed from each other", 11),
     ],

@@ -609,7 +609,12 @@ class EventBuilder:
         """Make an event of a prompt in a history; transcripts have better copies."""
         event = self.prompt(position, text)
         if isinstance(event, Event):
-            event = replace(event, provenance=Provenance(HISTORY))
+            # Its id is never that of the message in the transcript.
+            key = f"{HISTORY}\x1f{event.text}"
+            about = event.agent, event.session_id, event.event_type
+            name = events.event_id(*about, key, event.timestamp)
+            provenance = Provenance(HISTORY)
+            event = replace(event, event_id=name, provenance=provenance)
         return event
 
     def system_message(
