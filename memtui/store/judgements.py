@@ -40,15 +40,14 @@ _COLUMNS = (
     " reason, author, at_ms, undoes"
 )
 
-_SESSION_OF = (
-    "(SELECT s.agent || ':' || s.name FROM segments g JOIN sessions s"
-    " ON s.id = g.session_id WHERE g.id = {node_id})"
-)
-
 
 def subject_of_node(node_id: str) -> str:
-    """Return the SQL expression of the subject of the lines of a node."""
-    return f"coalesce({_SESSION_OF.format(node_id=node_id)}, {node_id})"
+    """Return the SQL expression of the subject of the lines of a node: its session if
+    it is a segment."""
+    return (
+        "coalesce((SELECT s.agent || ':' || s.name FROM segments g JOIN sessions s"
+        f" ON s.id = g.session_id WHERE g.id = {node_id}), {node_id})"
+    )
 
 
 # Reading and adding
@@ -139,13 +138,9 @@ def _to_judgement(row: Mapping[str, Any]) -> Judgement:
 
 
 def find_subjects(node_ids: Sequence[str]) -> dict[str, str]:
-    """Return the subject of the lines of each node: its session if it is a segment."""
-    sessions = fetch(
-        "SELECT g.id, s.agent || ':' || s.name FROM segments g"
-        f" JOIN sessions s ON s.id = g.session_id WHERE g.id {IN_JSON}",
-        json.dumps(list(node_ids)),
-    )
-    return {node_id: node_id for node_id in node_ids} | dict(sessions)
+    """Return the subject of the lines of each node."""
+    sql = f"SELECT value, {subject_of_node('value')} FROM json_each(?)"
+    return dict(fetch(sql, json.dumps(list(node_ids))))
 
 
 def judge_nodes(nodes: Sequence[TocNode], *, with_kept: bool) -> list[TocNode]:

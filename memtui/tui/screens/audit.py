@@ -404,7 +404,7 @@ class ClaimsScreen(SessionActions[None], ListDetailScreen[None]):
             self.notify(NO_CLAIM)
             return
         action = partial(_judge, row, ruling, self.now(), details)
-        self._change(action, partial(self._show_judged, row))
+        self._change(action, self._show_change)
         self._last = row
         # The next key is for the next claim, also before this one is stored.
         if row == current:
@@ -419,10 +419,10 @@ class ClaimsScreen(SessionActions[None], ListDetailScreen[None]):
 
         self.execute(change, done, CHANGE)
 
-    def _show_judged(self, row: ClaimRow, judgement: Judgement) -> None:
-        judged = replace(row, ruling=judgement.ruling, words=judgement.words)
-        self._list.replace_row(judged)
-        if self._list.current == judged:
+    def _show_change(self, row: ClaimRow) -> None:
+        """Show a claim as it is judged now."""
+        self._list.replace_row(row)
+        if self._list.current == row:
             self._show_selected()
         self.read_totals()
 
@@ -434,16 +434,13 @@ class ClaimsScreen(SessionActions[None], ListDetailScreen[None]):
             self.notify("Nothing was judged here.")
             return
         self._last = None
-        undo = partial(_undo, row, self.now())
-        self._change(undo, partial(self._show_undone, row))
 
-    def _show_undone(self, row: ClaimRow, before: ClaimRow) -> None:
-        self._list.replace_row(before)
-        name = _name(row)
-        if name in self._list.items:
-            self._list.highlighted = self._list.get_option_index(name)
-        self._show_selected()
-        self.read_totals()
+        def show(undone: ClaimRow) -> None:
+            if (name := _name(undone)) in self._list.items:
+                self._list.highlighted = self._list.get_option_index(name)
+            self._show_change(undone)
+
+        self._change(partial(_undo, row, self.now()), show)
 
     def action_regenerate(self) -> None:
         row = self._list.current
@@ -661,12 +658,12 @@ def _list_sources(details: ClaimDetails) -> list[SourceRequested]:
 
 def _judge(
     row: ClaimRow, ruling: Ruling, now: datetime, details: dict[str, str]
-) -> Judgement:
-    *_, judgement = [
-        judging.judge(claim.page, claim.bullet, ruling, now, **details)
-        for claim in map(audit.find_claim, (*row.earlier, row))
-    ]
-    return judgement
+) -> ClaimRow:
+    """Judge a claim; return its row as it is then."""
+    for claim in map(audit.find_claim, (*row.earlier, row)):
+        judgement = judging.judge(claim.page, claim.bullet, ruling, now, **details)
+        row = replace(row, ruling=judgement.ruling, words=judgement.words)
+    return row
 
 
 def _undo(row: ClaimRow, now: datetime) -> ClaimRow:
