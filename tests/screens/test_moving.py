@@ -74,7 +74,9 @@ async def test_half_pages_and_ends(
 
 
 @pytest.mark.parametrize(
-    "keys", [(), ("s",), ("home", "A")], ids=["contents", "sessions", "claims"]
+    "keys",
+    [(), ("s",), ("s", "S", "S", "S", "enter"), ("home", "A")],
+    ids=["contents", "sessions", "session", "claims"],
 )
 async def test_cursor_stays_in_view_on_resize(
     app: MemtuiApp, settle: Settle, keys: tuple[str, ...]
@@ -90,6 +92,9 @@ async def test_cursor_stays_in_view_on_resize(
                 line = rows.cursor_line
             case SessionList():
                 line = rows.cursor * ROW_LINES
+            case TranscriptView():
+                assert rows.cursor_index is not None
+                line = rows.buffer.body(rows.cursor_index)
             case OptionList():
                 line = rows._index_to_line[rows.highlighted or 0]
             case _:

@@ -169,6 +169,7 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         # scrollbar.
         self.marks: dict[tuple[str, str], Sequence[EventPosition]] = {}
         self._is_waiting = False
+        self._height_before = 0  # That at the last resize.
 
     @property
     def cursor_index(self) -> int | None:
@@ -473,4 +474,9 @@ class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
         return strip
 
     def on_resize(self) -> None:
+        """Draw the turns again, with the cursor in view if it was."""
+        bottom, self._height_before = self._top + self._height_before, self._height
+        index = self.cursor_index
+        if index is not None and self._top <= self.buffer.body(index) < bottom:
+            self._bring_into_view(index)
         self.post_message(TurnsRequested())
