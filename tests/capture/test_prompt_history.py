@@ -1,4 +1,4 @@
-"""Prompts in the histories of Claude Code and Codex, with and without transcripts."""
+"""Prompts in the histories of agents, with and without transcripts."""
 
 import json
 from datetime import datetime, timedelta
@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from memtui.capture import formats
 from memtui.capture.formats.base import HOOK
 from memtui.capture.ingest import TranscriptReader
 from memtui.capture.policy import CapturePolicy, Exclusions
@@ -65,6 +66,31 @@ def codex_transcript(folder: Path) -> Path:
     return write(folder / "rollout-2026-03-14T10-00-00-s1.jsonl", lines)
 
 
+def gemini_history(folder: Path) -> Path:
+    records = [
+        {"sessionId": "s1", "messageId": number, "type": "user", "message": text}
+        | {"timestamp": at(number).isoformat()}
+        for number, text in enumerate(["/quit", *TEXTS])
+    ]
+    file = folder / "tmp" / "shop" / "logs.json"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(records, indent=2))
+    return file
+
+
+def gemini_transcript(folder: Path) -> Path:
+    messages = [
+        {"id": f"m{number}", "type": "user", "content": text}
+        | {"timestamp": at(number).isoformat()}
+        for number, text in enumerate(TEXTS, 1)
+    ]
+    document = {"sessionId": "s1", "projectHash": "p", "messages": messages}
+    file = folder / "tmp" / "shop" / "chats" / "session-1.json"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(document))
+    return file
+
+
 def at(number: int) -> datetime:
     return AT + timedelta(minutes=number)
 
@@ -110,6 +136,7 @@ def add_hooks(agent: str) -> None:
 FILES = {
     "claude-code": (claude_history, claude_transcript),
     "codex": (codex_history, codex_transcript),
+    "gemini-cli": (gemini_history, gemini_transcript),
 }
 
 
@@ -135,6 +162,15 @@ def test_each_prompt_is_stored_once_in_any_order(
         assert [text for (text,) in fetch(sql)] == TEXTS
         session = sessions.get(agent, "s1")
         assert session is not None and session.message_count == 3
+
+
+def test_prompts_of_gemini_are_found_in_its_folder_alone(tmp_path: Path) -> None:
+    file = gemini_history(tmp_path)
+    other = tmp_path / "shop" / "logs.json"
+    other.parent.mkdir()
+    other.write_text("[1, 2]")
+    assert formats.find_files(tmp_path) == [file]
+    assert formats.sort_sessions("gemini-cli", [tmp_path]) == (0, [other])
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ subagent's are in a folder beside them, named by the session that started it. Th
 are a log: a message is written again, complete, when it gets its calls or their
 results, and ``$set`` may write all messages again. Each message, call and thought is
 yielded once, when it is complete. ``$rewindTo`` hides messages from the model, but
-they stay in the store.
+they stay in the store. ``logs.json`` beside ``chats`` has the prompts of all sessions
+of the project as they were typed.
 
 The project is only known by a hash of its path, unless a ``.project_root`` file beside
 ``chats`` gives the path, or one of the session's folders or of those in Gemini's
@@ -78,6 +79,14 @@ _REMINDERS = ("System: Please continue.", "Please continue.")
 """Messages of the program to a model that stopped without an answer."""
 
 
+TYPED = "logs.json"
+"""The file of a project with the prompts of its sessions."""
+
+_COMMAND = re.compile(r"/[a-z][\w:-]*")
+"""A typed command without anything of the user's."""
+
+_HASH = re.compile(r"[0-9a-f]{64}")
+
 RESULTS = "tool-outputs"
 """The folder of a project with large results of tools."""
 
@@ -88,7 +97,12 @@ class GeminiFormat(SourceFormat):
     def matches_path(self, path: PurePath) -> bool:
         if path.suffix not in (".json", ".jsonl"):
             return False
+        if path.name == TYPED:
+            return "tmp" in path.parts[-3:-2]
         return path.name.startswith("session-") or "chats" in path.parts[-3:-1]
+
+    def has_session(self, path: PurePath) -> bool:
+        return path.name != TYPED and self.matches_path(path)
 
     def is_beside(self, path: PurePath) -> bool:
         return RESULTS in path.parts[-3:-1]
@@ -101,8 +115,9 @@ class GeminiFormat(SourceFormat):
             return True
         if path.suffix != ".json" or path.stat().st_size > jsonl.MAX_RECORD_BYTES:
             return False
-        document, _ = jsonl.parse_document(path.read_bytes())
-        return _is_header(document or {})
+        raw = path.read_bytes()
+        document, _ = jsonl.parse_document(raw)
+        return _is_header(document or {}) or bool(_parse_typed(raw))
 
     def read(
         self, path: Path, start: Cursor | None, *, agent: str, now: datetime
@@ -130,6 +145,19 @@ def _is_record(fields: Fields) -> bool:
     return is_message or is_update or _is_header(fields)
 
 
+def _parse_typed(raw: bytes) -> list[dict[str, object]]:
+    """Return the prompts in a list of them; empty for any other document."""
+    try:
+        value = json.loads(raw.decode("utf-8-sig", "replace"), strict=False)
+    except (ValueError, RecursionError):
+        return []
+    return [fields for fields in as_objects(value) if _is_typed(fields)]
+
+
+def _is_typed(fields: Fields) -> bool:
+    return {"sessionId", "messageId", "message", "timestamp"} <= fields.keys()
+
+
 def _read_document(
     path: Path, start: Cursor | None, make_reader: jsonl.MakeReader
 ) -> Iterator[ParsedItem]:
@@ -147,11 +175,13 @@ def _read_document(
     if start and start.offset:
         yield FileReplaced("the document was written again")
     document, is_cut_off = jsonl.parse_document(raw)
-    if document is not None:
+    records = _parse_typed(raw) if document is None else [document]
+    if records:
         if is_cut_off:
             yield PendingRecord(jsonl.CUT_OFF, raw.count(b"\n") + 1)
         reader = make_reader({})
-        yield from jsonl.read_one(reader, Record(1, document))
+        for number, record in enumerate(records, 1):
+            yield from jsonl.read_one(reader, Record(number, record))
         yield from reader.finish()
     elif raw.strip().endswith((b"}", b"]")):
         yield InvalidRecord("not a session's document", 1)
@@ -209,7 +239,9 @@ class _SessionReader(SessionReader):
 
     def read_record(self, record: Record) -> Iterator[ParsedItem]:
         fields, line = record.fields, record.line
-        if "$rewindTo" in fields:
+        if _is_typed(fields):
+            yield from self._typed_prompt(fields, line)
+        elif "$rewindTo" in fields:
             yield SkippedRecord("$rewindTo", line)
         elif "$set" in fields:
             update = fields["$set"]
@@ -250,9 +282,21 @@ class _SessionReader(SessionReader):
             else:
                 yield InvalidRecord("not a JSON object", line)
 
+    def _typed_prompt(self, fields: Fields, line: int) -> Iterator[ParsedItem]:
+        at = self.builder.parse_time(fields["timestamp"])
+        folder, session = self.path.parent.name, fields["sessionId"]
+        digest = folder if _HASH.fullmatch(folder) else ""
+        yield from self._header({"sessionId": session, "projectHash": digest}, line)
+        yield from self.introduce()
+        text = as_text(fields["message"]).strip()
+        if not text or _COMMAND.fullmatch(text):
+            yield SkippedRecord("a command in the history", line)
+        else:
+            yield self.builder.typed_prompt(Position(line, at, self.session_id), text)
+
     def _project_root(self) -> str:
         """Return the path in the file that newer versions write beside the chats."""
-        for folder in self.path.parents[1:3]:
+        for folder in self.path.parents[:3]:
             try:
                 return (folder / ".project_root").read_text("utf-8").strip()
             except (OSError, ValueError):
@@ -261,7 +305,7 @@ class _SessionReader(SessionReader):
 
     def _find_folder(self, folders: Sequence[object]) -> str:
         """Return the folder with the session's hash, of these and of known projects."""
-        for folder in self.path.parents[3:5]:
+        for folder in self.path.parents[2:5]:
             with suppress(OSError, ValueError, RecursionError):
                 fields = as_object(
                     json.loads(read_small_file(folder / "projects.json"))
