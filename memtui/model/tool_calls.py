@@ -118,13 +118,13 @@ class Ending:
 
 UNFINISHED = Ending(CallEnd.UNFINISHED)
 
-_RUNNING = """started pending queued scheduled validating awaitingapproval running
-executing inprogress streaming"""
+_RUNNING = """started pending queued scheduled validating awaitingapproval waiting
+generating running executing inprogress streaming"""
 
 _STATUSES = {
     CallEnd.OK: "completed complete success succeeded done ok",
     CallEnd.FAILED: """failed failure error declined denied rejected blocked timeout
-    timedout killed stopped terminated""",
+    timedout killed stopped terminated halted invalid""",
     CallEnd.UNFINISHED: f"unfinished {_RUNNING}",
     CallEnd.CANCELLED: "cancelled canceled aborted interrupted",
     CallEnd.BACKGROUND: "background",

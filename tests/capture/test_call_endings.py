@@ -1,19 +1,28 @@
 """How calls end is read from every format and from all hooks."""
 
 import json
+import time
 from pathlib import Path
 
 import pytest
 
 from memtui.capture import formats
-from memtui.capture.formats import antigravity, copilot, gemini, hooks
+from memtui.capture.formats import (
+    antigravity,
+    copilot,
+    gemini,
+    hooks,
+    saved_results,
+)
 from memtui.capture.formats.endings import (
     EXIT_STATUS_FIELDS,
     read_ending,
     read_fields,
+    unwrapped,
 )
 from memtui.model.events import Event
 from memtui.model.tool_calls import CallEnd
+from memtui.settings import AGENTS
 from memtui.store import database, sources
 from memtui.store import events as store_events
 from memtui.summarize.facts import read_facts
@@ -291,6 +300,31 @@ def test_what_an_agent_writes_of_a_command_decides(
     assert read_ending(agent, "bash", printed, has_failed=False).end is CallEnd.OK
 
 
+@pytest.mark.parametrize(
+    "part",
+    [
+        *("Signal: 1\n", "Exit Code: 1\nSignal: 2\n", "[Exit Code: 1]\n", " \n"),
+        *(
+            "Background PIDs: 1\n",
+            "<exited with exit code 1",
+            "\n</untrusted_context>x",
+        ),
+        *("Command exited with code 1.\n", "Output too large saved to: x   "),
+    ],
+)
+@pytest.mark.parametrize("agent", [*AGENTS])
+def test_endings_are_read_in_linear_time(agent: str, part: str) -> None:
+    seconds = []
+    for count in (2_000, 8_000):
+        text = f"Output too large{part * count}y"
+        started = time.perf_counter()
+        read_ending(agent, "shell", text, has_failed=True)
+        unwrapped(f"<untrusted_context>\n{text}")
+        saved_results.find_path(text)
+        seconds.append(time.perf_counter() - started)
+    assert seconds[1] < 8 * seconds[0] + 0.05, seconds
+
+
 def test_lines_may_end_with_carriage_returns() -> None:
     text = "Wall time: 1 seconds\r\nProcess exited with code 3\r\nOutput:\r\nlint"
     assert read_ending("codex", "shell", text).exit_status == "3"
@@ -351,6 +385,27 @@ def test_element_around_a_result_is_no_part_of_it(way: Way, tmp_path: Path) -> N
         events = [item for item in items if isinstance(item, Event)]
         check(events, way, is_stated=True)
         assert not [event for event in events if "untrusted" in event.text]
+
+
+@pytest.mark.parametrize(
+    ("status", "end"),
+    [
+        *(("WAITING", CallEnd.UNFINISHED), ("GENERATING", CallEnd.UNFINISHED)),
+        *(("HALTED", CallEnd.FAILED), ("INVALID", CallEnd.FAILED)),
+        *(("CANCELED", CallEnd.CANCELLED), ("INTERRUPTED", CallEnd.CANCELLED)),
+    ],
+)
+def test_status_of_a_step_without_output_is_read(
+    status: str, end: CallEnd, tmp_path: Path
+) -> None:
+    *before, result = endings.antigravity(Way.OK)
+    at = f"Created At: {result['created_at']}"
+    result |= {"content": f"{at}\nCompleted At: {at[12:]}\n\n", "status": status}
+    file = tmp_path / "transcript.jsonl"
+    file.write_bytes(endings.write_lines(iter([*before, result])))
+    items = antigravity.FORMAT.read(file, None, agent="", now=LATER)
+    (call,) = (i for i in items if isinstance(i, Event) and i.is_tool_call)
+    assert call.call_end is end
 
 
 def test_exit_status_in_a_field_of_a_step_is_read(tmp_path: Path) -> None:

@@ -125,6 +125,26 @@ def test_session_info_is_no_event() -> None:
     assert (facts[0].title, facts[0].summary) == ("The cart", "Why it empties")
 
 
+@pytest.mark.parametrize(
+    ("folder", "agent"),
+    [
+        (".codex/sessions", "codex"),
+        (".gemini/tmp/p/chats", "gemini-cli"),
+        (".gemini/antigravity-cli/brain/s1/.system_generated/logs", "antigravity-cli"),
+        (".copilot/session-state/s1", "copilot-cli"),
+        (".claude/projects/p", "claude-code"),
+    ],
+)
+def test_folder_of_the_transcript_says_which_agent_ran_the_hook(
+    folder: str, agent: str
+) -> None:
+    path = f"/home/ada/{folder}/transcript.jsonl"
+    (event,) = read_events(
+        claude("UserPromptSubmit", prompt="Hi", transcript_path=path)
+    )
+    assert event.agent == agent
+
+
 def test_title_that_the_session_has_in_its_agent_is_known() -> None:
     started = {"session_id": "s1", "hook_event_name": "SessionStart"}
     items = read(started | {"session_title": "Slow prices"})

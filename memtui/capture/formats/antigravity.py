@@ -161,8 +161,8 @@ class _StepReader(SessionReader):
 
     def _result(self, position: Position, record: Record) -> Iterator[ParsedItem]:
         status = record.fields.get("status")
-        content = as_text(record.fields.get("content"))
-        if is_running(status) and not content.strip():
+        text = _TIMES.sub("", as_text(record.fields.get("content")), count=1)
+        if is_running(status) and not text.strip():
             yield SkippedRecord("a call that is running", position.line)
             return
         if self.calls.earlier:
@@ -172,7 +172,6 @@ class _StepReader(SessionReader):
             self._early.append(record)
             return
         yield from self.introduce()
-        text = _TIMES.sub("", content, count=1)
         call = self.calls.pop(keys[0])
         stated = read_fields(record.fields)
         if is_running(status):

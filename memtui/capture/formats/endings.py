@@ -35,7 +35,7 @@ _CODEX_LINES = (
 )
 
 _GEMINI_END = (
-    r"(?:\n(?:Signal|Background PIDs|Process Group PGID):[^\n]*)*\s*"
+    r"(?:\n(?:Background PIDs|Process Group PGID):[^\n]*)*\s*"
     r"(?:</untrusted_context>\s*)?\Z"
 )
 _GEMINI_PREVIEW = r"^\[Exit Code: (-?\d+)\](?:\n\[Error: [^\n]*)?\n\nOutput too large\."
@@ -58,7 +58,8 @@ _EXIT_STATUS_PLACES = {
     # Exit Code: 1
     # Process Group PGID: 77
     "gemini-cli": re.compile(
-        rf"^Exit Code: (-?\d+){_GEMINI_END}|{_GEMINI_PREVIEW}", re.MULTILINE
+        rf"^Exit Code: (-?\d+)(?:\nSignal:[^\n]*)?{_GEMINI_END}|{_GEMINI_PREVIEW}",
+        re.MULTILINE,
     ),
     # FAIL src/cart.test.js
     # Command exited with code 1.

@@ -64,6 +64,7 @@ DEFAULT_AGENT = "claude-code"
 _AGENT_BY_PATH = {
     "/.cursor/": "cursor",
     "/.codex/": "codex",
+    "/.gemini/antigravity-cli/": "antigravity-cli",
     "/rollout-": "codex",  # if CODEX_HOME is set
     "/antigravity": "antigravity-cli",  # in ~/.gemini
     "/.gemini/": "gemini-cli",

@@ -25,15 +25,18 @@ MAX_FILE_BYTES = 16 * 1024**2
 _CHARS_PER_WORD = 6
 """The mean length of words, by which those are estimated that are not read."""
 
-_SIZE = re.compile(r"[^()\n]*\n?[^()\n]*\(([\d,.]+) ?(KB|MB|characters)", re.IGNORECASE)
+_SIZE = re.compile(
+    r"[^()\n]{0,200}\n?[^()\n]{0,200}\(([\d,.]{1,20}) ?(KB|MB|characters)",
+    re.IGNORECASE,
+)
 """The size of the whole result, in the first two lines."""
 
 _UNITS = {"kb": 1024, "mb": 1024**2, "characters": 1}
 
 _PATH = re.compile(
-    r"\A\s*(?:<persisted-output>\s*|(?=Output too large|Error: result \("
-    r"|Tool output was too large))[^\n]*?(?:\n[^\n]*?)?"
-    r"(?:saved to|full output see):?\s+([^\n]+?)\.?\s*(?:\n|\Z)",
+    r"\A\s{0,9}(?:<persisted-output>\s{0,9}|(?=Output too large|Error: result \("
+    r"|Tool output was too large))[^\n]{0,300}?(?:\n[^\n]{0,300}?)?"
+    r"(?:saved to|full output see):?\s{1,9}([^\n]{1,4096})(?:\n|\Z)",
     re.IGNORECASE,
 )
 
@@ -41,7 +44,7 @@ _PATH = re.compile(
 def find_path(text: str) -> str:
     """Return the path of the file that has the whole of a result, or ""."""
     match = _PATH.match(text)
-    return match[1] if match else ""
+    return match[1].rstrip().removesuffix(".") if match else ""
 
 
 def file_name(path: str) -> str:
