@@ -455,3 +455,10 @@ def test_summary_of_a_task_is_the_agents() -> None:
     done = line("session.task_complete", 1, summary="The prices are rounded.")
     (event,) = read_events(done)
     assert (event.role, event.text) == (EventRole.ASSISTANT, "The prices are rounded.")
+
+
+def test_continuation_by_autopilot_is_no_prompt_of_the_user() -> None:
+    text = "You have not marked the task as complete. Keep working."
+    record = line("user.message", 2, content=text, isAutopilotContinuation=True)
+    (said,) = [e for e in read(start(), record) if isinstance(e, Event)][1:]
+    assert (said.role, said.metadata["kind"]) == (EventRole.SYSTEM, "autopilot")

@@ -171,7 +171,8 @@ class _CopilotReader(SessionReader):
         # The message that a context was cleared with may be recorded once more.
         is_new = self.recent.is_new("prompt", text, "message", position.at)
         self.recent.clear()
-        source = as_text(data.get("source"))
+        is_program = data.get("isAutopilotContinuation") is True
+        source = "autopilot" if is_program else as_text(data.get("source"))
         if not is_new:
             return
         if text and source not in ("", "user"):
