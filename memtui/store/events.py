@@ -275,12 +275,20 @@ def _match(
 
 def _is_better(event: Event, route: str, stored: StoredEvent) -> bool:
     """Return whether an event is a better copy than the one that is stored."""
-    other = None
-    if {route, stored.route} in source_copies.LINE_AND_HOOK:
-        other = get([stored.event_id]).get(stored.event_id)
+    rank, stored_rank = map(source_copies.route_rank, (route, stored.route))
+    is_better = rank > stored_rank
+    is_line_and_hook = {route, stored.route} in source_copies.LINE_AND_HOOK
+    may_say_more = event.is_tool_call and _has_output(event) != is_better
+    if not (is_line_and_hook or may_say_more):
+        return is_better
+    other = get([stored.event_id]).get(stored.event_id)
     if other is None:
-        rank, stored_rank = map(source_copies.route_rank, (route, stored.route))
-        return rank > stored_rank
+        return is_better
+    if may_say_more and _has_output(other) != _has_output(event):
+        # A transcript may have only the call, and a hook what it returned.
+        return _has_output(event)
+    if not is_line_and_hook:
+        return is_better
     is_line = route == JSONL
     line, hook = (event, other) if is_line else (other, event)
     # The time of a line may be better, but anyone can write one.
@@ -288,6 +296,11 @@ def _is_better(event: Event, route: str, stored: StoredEvent) -> bool:
         (line.role, line.subagent) == (hook.role, hook.subagent)
     )
     return is_line_better == is_line
+
+
+def _has_output(call: Event) -> bool:
+    """Return whether a call's text has more than the line that describes it."""
+    return "\n" in call.text
 
 
 def _insert(new: Sequence[Event], numbers: dict[SessionKey, int], route: str) -> None:

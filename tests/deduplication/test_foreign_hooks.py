@@ -239,3 +239,31 @@ def test_agent_that_a_later_payload_shows_gets_the_session(
     spool(workspace, 2, last, "")
     assert workspace.pipeline.run_until_idle(lambda _: None) == []
     assert {agent for agent, _, _ in stored()} == {"codex"}
+
+
+@pytest.mark.parametrize("order", itertools.permutations(("hook", "file")))
+@pytest.mark.parametrize("output", ["1 failed", ""])
+def test_output_that_only_the_hook_has_is_kept(
+    order: Sequence[str], output: str, workspace: Workspace, tmp_path: Path
+) -> None:
+    # VS Code writes no results into its transcripts.
+    call = {"toolCallId": CALL_ID, "toolName": "bash", "arguments": {"command": "make"}}
+    records = [
+        {"type": kind, "id": f"e{number}", "timestamp": "2026-03-20T09:00:10Z"}
+        | {"data": call | {"success": True}}
+        for number, kind in enumerate(
+            ("tool.execution_start", "tool.execution_complete")
+        )
+    ]
+    file = tmp_path / f"{NAME}.jsonl"
+    file.write_text("".join(f"{json.dumps(fields)}\n" for fields in records))
+    told = turn(VS_CODE_PATH)[1] | {"tool_name": "bash"}
+    told |= {"tool_response": {"stdout": output, "stderr": ""}}
+    for step in order:
+        if step == "hook":
+            spool(workspace, 100, told, "")
+        else:
+            list(workspace.pipeline.importer().run([file]))
+        assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    ((_, _, text),) = stored()
+    assert text == f"bash: make\n{output}".rstrip()

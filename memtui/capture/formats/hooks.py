@@ -467,8 +467,8 @@ def _response_text(response: object) -> str:
                 error = as_text(response.get("stderr"))
                 text = result_text(response[name])
                 return f"{text}\n{error}" if error else text
-        if response.get("stderr"):
-            return as_text(response["stderr"])
+        if "stdout" in response or "output" in response:
+            return as_text(response.get("stderr"))
     return result_text(response)
 
 
