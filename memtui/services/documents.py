@@ -101,12 +101,9 @@ def _escape(text: str) -> str:
 
 def _number_sources(sections: Iterable[Section]) -> dict[str, int]:
     """Return the numbers of the cited grips and events, in the order of the lines."""
-    numbers: dict[str, int] = {}
-    for section in sections:
-        for bullet in section.bullets:
-            for name in bullet.grip_ids:
-                numbers.setdefault(name, len(numbers) + 1)
-    return numbers
+    bullets = (bullet for section in sections for bullet in section.bullets)
+    names = dict.fromkeys(name for bullet in bullets for name in bullet.grip_ids)
+    return {name: number for number, name in enumerate(names, 1)}
 
 
 def _describe_sources(names: Collection[str], zone: tzinfo) -> Iterator[str]:
