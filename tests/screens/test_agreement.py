@@ -34,7 +34,7 @@ PATH = screens.__path__
 
 OPENED: dict[str, Sequence[str]] = {
     "AuditScreen": ("A",),
-    "ChoiceScreen": ("A", "K"),
+    "ChoiceScreen": ("X",),
     "ContentsScreen": (),
     "CalendarScreen": ("c",),
     "DateScreen": ("g",),

@@ -15,7 +15,8 @@ from memtui.services.outline import read_outline
 from memtui.store import database, judgements
 from memtui.store.coverage import Counts
 from memtui.tui.app import MemtuiApp
-from memtui.tui.screens.audit import AuditScreen, ChoiceScreen, ClaimList
+from memtui.tui.screens.audit import AuditScreen, ClaimList
+from memtui.tui.screens.dialogs import ChoiceScreen
 from memtui.tui.screens.reader import ReaderScreen
 from memtui.tui.widgets.panes import PaneTitle
 from memtui.tui.widgets.source_pane import SourcePane

@@ -130,7 +130,7 @@ async def test_row_is_resumed_and_handed_over(
     app = app_of(left)
     async with app.run_test(size=(120, 36)) as pilot:
         await settle(pilot)
-        for key, name in (("r", "ResumeScreen"), ("X", "ExportScreen")):
+        for key, name in (("r", "ResumeScreen"), ("X", "ChoiceScreen")):
             await press(pilot, settle, "L", key)
             assert type(app.screen).__name__ == name
             await press(pilot, settle, "escape", "escape")

@@ -18,7 +18,12 @@ from memtui.tools import handover, replies
 from memtui.tui import terminal
 from memtui.tui.app import MemtuiApp
 from memtui.tui.screens.contents import ContentsScreen
-from memtui.tui.screens.dialogs import ExportScreen, LineScreen, ResumeScreen
+from memtui.tui.screens.dialogs import (
+    ChoiceScreen,
+    ExportScreen,
+    LineScreen,
+    ResumeScreen,
+)
 from memtui.tui.screens.search import SearchScreen
 from memtui.tui.widgets.toc_tree import TocTree
 from memtui.workspace import Workspace
@@ -222,14 +227,14 @@ async def test_selected_row_is_handed_over(
             key = "alt+x"
         await press(pilot, settle, *PLACES.get(place, ("c",) if key == "X" else ()))
         await press(pilot, settle, key)
-        assert isinstance(app.screen, ExportScreen)
+        assert isinstance(app.screen, ChoiceScreen)
         await press(pilot, settle, "enter")
         pack = app.clipboard
         assert fencing.NOTICE in pack and "\n## " in pack
         assert replies.cost(pack, ESTIMATING_COUNTER) <= handover.TOKENS
         is_source = place not in ("contents", "sessions", "calendar")
         assert ("\n- chosen: " in pack) is is_source
-        await press(pilot, settle, key)
+        await press(pilot, settle, key, "down", "enter")
         app.screen.query_one(Input).value = str(tmp_path / "pack.md")
         await press(pilot, settle, "enter")
         assert "\n## " in (tmp_path / "pack.md").read_text("utf-8")
@@ -243,7 +248,7 @@ async def test_agent_starts_with_the_pack(
     monkeypatch.setattr(terminal, "run", lambda _, argv, folder: runs.append(argv))
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
-        await press(pilot, settle, "X", "down", "enter")
+        await press(pilot, settle, "X", "down", "down", "enter")
     ((program, prompt),) = runs
     file = Path(prompt.split()[1].removesuffix(":"))
     assert program == "codex" and fencing.NOTICE in file.read_text("utf-8")

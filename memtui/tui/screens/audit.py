@@ -14,8 +14,7 @@ from typing import ClassVar, TypeVar
 from rich.cells import cell_len
 from textual import getters, on
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Vertical
+from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
@@ -39,8 +38,8 @@ from memtui.tui.messages import (
     SessionRequested,
     SourceRequested,
 )
-from memtui.tui.screens.base import CHANGE, Dialog, ListDetailScreen, LoadingScreen
-from memtui.tui.screens.dialogs import LineScreen, TypedLine
+from memtui.tui.screens.base import CHANGE, ListDetailScreen, LoadingScreen
+from memtui.tui.screens.dialogs import ChoiceScreen, LineScreen, TypedLine
 from memtui.tui.screens.session_actions import (
     ACTIONS,
     ALL_CITED,
@@ -51,7 +50,6 @@ from memtui.tui.widgets.panes import ItemList, PaneTitle
 from memtui.tui.widgets.source_pane import SourcePane
 from memtui.workspace import create_ollama
 
-Choice = TypeVar("Choice")
 T = TypeVar("T")
 
 GROUPS = {
@@ -675,31 +673,6 @@ def _undo(row: ClaimRow, now: datetime) -> ClaimRow:
     before = details.bullet.judgement if details else None
     ruling, words = (before.ruling, before.words) if before else (None, "")
     return replace(row, ruling=ruling, words=words)
-
-
-# Dialogs
-
-
-class ChoiceScreen(Dialog[Choice]):
-    """Returns one of several values, each with a label."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "back"),
-    ]
-
-    def __init__(self, title: str, choices: Sequence[tuple[Choice, Content]]) -> None:
-        super().__init__()
-        self._title, self._choices = title, choices
-
-    def compose_dialog(self) -> ComposeResult:
-        with Vertical():
-            yield Static(self._title, markup=False)
-            options = (Option(label) for _, label in self._choices)
-            yield OptionList(*options, compact=True)
-
-    @on(OptionList.OptionSelected)
-    def choose(self, event: OptionList.OptionSelected) -> None:
-        self.dismiss(self._choices[event.option_index][0])
 
 
 def _draw_event(event: Event, zone: tzinfo) -> Content:

@@ -1,16 +1,17 @@
-"""Small dialogs: go to a date; write a line; export or resume a session."""
+"""Small dialogs: go to a date, name a file, choose, write a line, resume a session."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, TypeVar
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import Input, Static
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
 
 from memtui.model import calendar
 from memtui.services import browse
@@ -19,6 +20,7 @@ from memtui.text import dates
 from memtui.tui import format
 from memtui.tui.commands import FIRST_LINE
 from memtui.tui.screens.base import Dialog
+from memtui.tui.widgets.panes import ItemList
 
 # Going to a date
 
@@ -93,7 +95,7 @@ class DateScreen(Dialog[str]):
 
 CONVERSATION = "The whole conversation is written to this file, as Markdown."
 REPORT = "A report is written to this file, as Markdown, or as HTML if named .html."
-PACK = "A context pack. ↓ chooses where it goes: the clipboard, a file{}."
+PACK = "The context pack is written to this file, as Markdown."
 
 
 class FileCheck(NamedTuple):
@@ -121,23 +123,20 @@ def check_file(typed: str) -> FileCheck:
 
 
 class ExportScreen(Dialog[str]):
-    """Returns the file, an existing one only after a second Enter; or another place."""
+    """Returns the file, an existing one only after a second Enter."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "submit", "write it", key_display="enter", priority=True),
-        Binding("down", "step(1)", "choose", key_display="↑ ↓", priority=True),
-        Binding("up", "step(-1)", "previous", show=False, priority=True),
         Binding("escape", "leave", "back"),
     ]
 
-    def __init__(self, file: Path, hint: str, places: Iterable[str] = ()) -> None:
+    def __init__(self, file: Path, hint: str) -> None:
         super().__init__()
-        self._hint, self._confirmed = hint, ""
-        self.choices = *places, str(file)
+        self._file, self._hint, self._confirmed = file, hint, ""
 
     def compose_dialog(self) -> ComposeResult:
         with Vertical(id="export"):
-            yield Input(self.choices[0], compact=True, id="file", select_on_focus=False)
+            yield Input(str(self._file), compact=True, id="file", select_on_focus=False)
             yield Static(self._hint, id="how", markup=False)
 
     def on_mount(self) -> None:
@@ -149,10 +148,7 @@ class ExportScreen(Dialog[str]):
     @on(Input.Submitted)
     def check(self, event: Input.Submitted) -> None:
         typed = event.value.strip()
-        if typed in self.choices[:-1]:
-            self.dismiss(typed)
-        else:
-            self.load(partial(check_file, typed), partial(self._submit, typed), "check")
+        self.load(partial(check_file, typed), partial(self._submit, typed), "check")
 
     def _submit(self, typed: str, check: FileCheck) -> None:
         if check.problem:
@@ -165,6 +161,42 @@ class ExportScreen(Dialog[str]):
 
     def _say(self, text: str) -> None:
         self.query_one("#how", Static).update(Content.styled(text, "$error"))
+
+
+# Choosing
+
+Choice = TypeVar("Choice")
+
+
+class ChoiceScreen(Dialog[Choice]):
+    """Returns one of several values, each with a label."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "choose", "choose", key_display="enter", priority=True),
+        Binding("escape", "leave", "back"),
+    ]
+
+    def __init__(self, title: str, choices: Sequence[tuple[Choice, Content]]) -> None:
+        super().__init__()
+        self._title, self._choices = title, choices
+
+    def compose_dialog(self) -> ComposeResult:
+        with Vertical():
+            yield Static(self._title, markup=False)
+            yield ItemList[Choice]()
+
+    def on_mount(self) -> None:
+        choices = {str(at): choice for at, choice in enumerate(self._choices)}
+        options = [Option(label, id=name) for name, (_, label) in choices.items()]
+        values = {name: value for name, (value, _) in choices.items()}
+        self.query_one(ItemList).show_items(values, options)
+
+    def action_choose(self) -> None:
+        self.query_one(ItemList).action_select()
+
+    @on(OptionList.OptionSelected)
+    def choose(self) -> None:
+        self.dismiss(self.query_one(ItemList).current)
 
 
 # Writing a line

@@ -3,11 +3,12 @@
 import atexit
 import shutil
 import tempfile
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+from textual.content import Content
 from textual.screen import ScreenResultType
 
 from memtui.model.filters import Scope
@@ -21,6 +22,7 @@ from memtui.tui.screens.dialogs import (
     CONVERSATION,
     PACK,
     REPORT,
+    ChoiceScreen,
     ExportScreen,
     LineScreen,
     ResumeScreen,
@@ -43,7 +45,9 @@ OWN_NAME = "An empty name takes this one back."
 GIVEN_NAME = "The name of this session, everywhere from now on."
 ALL_CITED = "Bullets cite every message of this session."
 
-CLIPBOARD, PACK_FILE = "clipboard", "handover.md"
+HAND_OVER = "A context pack: what to do with it?"
+CLIPBOARD, FILE = "clipboard", "file"
+PACK_FILE = "handover.md"
 
 
 class SessionActions(LoadingScreen[ScreenResultType]):
@@ -129,19 +133,20 @@ class SessionActions(LoadingScreen[ScreenResultType]):
             argv = resume.list_start_commands(file)[program]
             return argv, folder if Path(folder).is_dir() else ""
 
-        def ask(programs: Collection[str]) -> None:
-            def give(place: str) -> None:
-                if place == CLIPBOARD:
-                    self.load(make, self.copy, SESSION)
-                elif place in programs:
-                    start = partial(prepare, place)
-                    self.execute(start, lambda command: self._run(*command), SESSION)
-                else:
-                    self._write(lambda _: [make()], place)
+        def give(place: str) -> None:
+            if place == CLIPBOARD:
+                self.load(make, self.copy, SESSION)
+            elif place == FILE:
+                self._ask_for_file(PACK_FILE, PACK, lambda _: [make()])
+            else:
+                start = partial(prepare, place)
+                self.execute(start, lambda command: self._run(*command), SESSION)
 
-            file, places = _working_folder() / PACK_FILE, (CLIPBOARD, *programs)
-            start = f", a new session of {' or '.join(programs)}" if programs else ""
-            self.memtui.ask(ExportScreen(file, PACK.format(start), places), give)
+        def ask(programs: Iterable[str]) -> None:
+            labels = {CLIPBOARD: "Copy it to the clipboard", FILE: "Write it to a file"}
+            labels |= {program: f"Start {program} with it" for program in programs}
+            places = [(place, Content(label)) for place, label in labels.items()]
+            self.memtui.ask(ChoiceScreen(HAND_OVER, places), give)
 
         if name:
             # On a thread: the programs may be on a slow disk.
@@ -149,14 +154,19 @@ class SessionActions(LoadingScreen[ScreenResultType]):
         else:
             self.notify(NO_SESSION)
 
-    def _write(self, make: Callable[[Path], Iterable[str]], name: str) -> None:
-        """Write a file; the dialog has asked before one is replaced."""
+    def _ask_for_file(
+        self, name: str, hint: str, make: Callable[[Path], Iterable[str]]
+    ) -> None:
+        """Ask for the name of a file, and write lines that are made for it."""
 
-        def write(file: Path) -> None:
-            export.write_lines(file, make(file), may_replace=True)
+        def write(typed: str) -> None:
+            file = Path(typed)
+            # The dialog has asked before a file is replaced.
+            save = partial(export.write_lines, may_replace=True)
+            show = partial(self.notify, typed, title="Exported")
+            self.execute(lambda: save(file, make(file)), lambda _: show(), SESSION)
 
-        show = partial(self.notify, name, title="Exported")
-        self.execute(partial(write, Path(name)), lambda _: show(), SESSION)
+        self.memtui.ask(ExportScreen(_working_folder() / name, hint), write)
 
     def action_export(self) -> None:
         key, node_id, scope = self.selected_session, self.page_id, self.report_scope
@@ -170,16 +180,11 @@ class SessionActions(LoadingScreen[ScreenResultType]):
         def ask(name: str) -> None:
             assert key is not None
             make = partial(export.write_conversation, key, self.zone)
-            self.memtui.ask(
-                ExportScreen(_working_folder() / name, CONVERSATION),
-                partial(self._write, lambda _: make()),
-            )
+            self._ask_for_file(name, CONVERSATION, lambda _: make())
 
         if key is None and node_id:
-            file = _working_folder() / f"report-{node_id.rpartition(':')[2]}.md"
-            self.memtui.ask(
-                ExportScreen(file, REPORT), partial(self._write, make_report)
-            )
+            name = f"report-{node_id.rpartition(':')[2]}.md"
+            self._ask_for_file(name, REPORT, make_report)
         else:
             self._read_selected(self._name_file, ask)
 
