@@ -223,13 +223,15 @@ class Page:
 
 def read_page(name: str, version: int = 0) -> Page:
     """Return the page of a node, by default with the version that is shown, or of a
-    session as ``agent:id``.
+    session as ``agent:id`` or by the id of its page.
 
     Raises:
         MemtuiError: It is not stored.
     """
     with database.connection():
         name = nodes.resolve_id(name)
+        if name.startswith(DAY_SESSION_PREFIX):
+            name = find_subject(name)
         node = nodes.get_version(name, version) if version else nodes.get(name)
         if node is not None:
             bullets = (*node.bullets, *node.further, *node.withheld)

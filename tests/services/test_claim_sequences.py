@@ -1,6 +1,7 @@
 """After any sequence of operations all lines lead to their sources, and what was said
 of them counts."""
 
+import re
 import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
@@ -116,9 +117,9 @@ class Sequences:
             (SECRET if number % 7 == 0 else "Thank you.", EventRole.USER),
         ]
         calls = [
-            make_edit(f"/mill/part{number % 4}.py", number, at_s + 0.1, session),
+            make_edit(f"/mill/wheel{self.said}.py", number, at_s + 0.1, session),
             make_run(f"make part{number % 3}", "Error: no mill", at_s + 0.2, session),
-            make_commit(f"Mend part{number % 5}", at_s + 0.3, session),
+            make_commit(f"Mend part{self.said}", at_s + 0.3, session),
             make_run("pytest", f"{number + 1} passed in 1s", at_s + 0.4, session),
         ]
         self.said += 1
@@ -321,12 +322,19 @@ class Sequences:
                     _, _, session = judgement.claim.subject.partition(":")
                     said = f"— {judgement.claim.text}"
                     assert not [t for name, t in texts if name == session and said in t]
+                if judgement.claim.kind in (BulletKind.COMMIT, BulletKind.FILES):
+                    # Each name is of one event: other lines do not have it either.
+                    names = re.findall(r"part\d+|wheel\d+", judgement.claim.text)
+                    of_kind = [t for kind, t in shown if kind == judgement.claim.kind]
+                    said_names = re.findall(r"part\d+|wheel\d+", " ".join(of_kind))
+                    assert set(names).isdisjoint(said_names)
             elif judgement.is_by_model or judgement.claim.kind == BulletKind.ADDED:
                 assert (judgement.claim.kind, judgement.claim.text) in shown
 
     def _shown_lines(self, judgement: Judgement) -> list[tuple[str, str]]:
         card = read_card(*judgement.claim.subject.split(":", 1))
-        return [(bullet.kind, bullet.claim_text) for bullet in card.bullets]
+        pages = [card.bullets, *((*s.bullets, *s.further) for s in card.segments)]
+        return [(b.kind, b.claim_text) for page in pages for b in page]
 
 
 OPERATIONS = {

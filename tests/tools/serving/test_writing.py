@@ -254,9 +254,10 @@ def test_line_is_judged_by_an_agent(caller: Caller) -> None:
     line, session = "The session now slides", "claude-code:shop-1"
     answer = caller.call("judge_line", node_id=session, line=line, ruling="rejected")
     assert "The line is rejected" in answer
+    page = answer.partition("node_id: ")[2].split()[0]
     caller.work()
     assert line not in caller.call("get_session_meta", session=session)
-    fields = {"node_id": session, "line": line, "ruling": "undone"}
+    fields = {"node_id": page, "line": line, "ruling": "undone"}
     assert "The judgement is taken back" in caller.call("judge_line", **fields)
     caller.work()
     assert line in caller.call("get_session_meta", session=session)
