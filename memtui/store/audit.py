@@ -54,9 +54,10 @@ _STATES = _SESSION_FACTS.format(
     kind="'state'",
     text="s.state",
     position="98",
-    event_id="json_extract(s.work, '$.state_event_id')",
+    event_id="CASE WHEN json_valid(s.work)"
+    " THEN json_extract(s.work, '$.state_event_id') END",
     join="",
-    condition="s.state <> '' AND json_valid(s.work)",
+    condition="s.state <> ''",
 )
 
 _OPEN_ENDS = _SESSION_FACTS.format(
