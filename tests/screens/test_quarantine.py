@@ -207,7 +207,7 @@ async def test_dismissing_needs_a_confirmation(
         await pilot.press("escape")
         await settle(pilot)
         assert len(list(bad.iterdir())) == 8
-        await pilot.press("D", "y")
+        await pilot.press("D", "enter")
         await settle(pilot)
         assert not (bad / "1709.4.0a1d.json").exists()
         assert notices(app_with_skipped) == ["1 entry dismissed."]

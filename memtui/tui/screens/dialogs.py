@@ -237,7 +237,7 @@ class ResumeScreen(Dialog[bool]):
     """Returns whether to run the command."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "answer(True)", "run it"),
+        Binding("enter,y", "answer(True)", "run it", key_display="enter"),
         Binding("c", "copy", "copy the command"),
         Binding("escape,n", "answer(False)", "back", key_display="esc"),
         Binding("q", "app.quit", "quit"),

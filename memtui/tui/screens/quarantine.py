@@ -89,7 +89,7 @@ class DismissScreen(Dialog[str]):
     """Asks whether to dismiss an entry; returns `THIS`, `ALL` or an empty string."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", f"answer('{THIS}')", "dismiss it"),
+        Binding("enter,y", f"answer('{THIS}')", "dismiss it", key_display="enter"),
         Binding("a", f"answer('{ALL}')", "dismiss all"),
         Binding("escape,n", "answer('')", "keep it", key_display="esc"),
         Binding("q", "app.quit", "quit"),
