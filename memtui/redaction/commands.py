@@ -81,6 +81,7 @@ _ABBREVIATIONS = {
     "<S>": r"([^\s\"'`\\]{4,256}|[a-z]{4}(?: [a-z]{4}){3})(?=<Q>)",  # up to a quote
     "<V>": r"\\{0,3}[\"']?([^\s\"'`\\|;&<>]{4,256})",  # a value that may be quoted
     "<H>": "[0-9a-f]{32}",
+    "<P>": r"([^\s\"'\\]{4,255})(?=[\s\"'\\]|$)",  # up to a space or quote
     "<Q>": QUOTE,  # the last, since others contain it
 }
 
@@ -179,7 +180,8 @@ _RULES = (
               r"echo (?:-n )?(?:<Q>)?(?:<N>:(?=.{1,128}chpasswd))?([^\s\"'`|\\]{4,256})"
               r"(?:<Q>)? ?\| ?(?:sudo -S|(?:sudo )?chpasswd"
               r"|[^|\n;]{1,160}?(?:-stdin|--with-token))"),
-    _password("<<<", r"<<< ?(?:<Q>)?(?:<N>:)?<V>", r"(?:ch)?passwd|sudo|[\w-]+-stdin"),
+    _password("<<<", r"<<< ?(?:<Q>)?(?:<N>:)?<V>",
+              r"(?:ch)?passwd|sudo|[\w-]+-stdin|with-token"),
     # Calls with a name and a password
     _password("auth", r"auth\w{0,12}(?:\.basic)? ?=? ?\(<Q><N><Q>, ?<Q><S>"),
     _password("login", r"login\(<Q><N><Q>, ?<Q><S>"),
@@ -202,7 +204,9 @@ _RULES = (
     _password("identified ", r"identified (?:with \S{1,40} )?(?:by|as) <Q><S>"),
     _password("pass", r"password '([^\s'\\]{4,256})(?=')",
               "(?:create|alter) (?:user|role|login)|mysqladmin"),
-    _password(":5432:", r":5432:[\w*.-]{1,64}:<N>:([^\s\"'\\]{4,255})(?=\s|$|\\)"),
+    _password(":5432:", r":5432:[\w*.-]{1,64}:<N>:<P>"),
+    _rule(":*:", PASSWORD, _is_mixed_password, r":\*:[\w*.-]{1,64}:<N>:<P>",
+          r"(?:^|[\s\"'])[\w*.-]{1,64}"),
 )  # fmt: skip
 
 _RULES_BY_ANCHOR: dict[bytes, list[_Rule]] = {}
