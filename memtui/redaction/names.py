@@ -400,6 +400,8 @@ def is_secret(kind: str, value: str, place: Place) -> bool:
         return False
     if kind != PASSWORD and place is not Place.QUOTED and _BRACKET.search(value):
         return False
+    if not is_text and value[0] in "{([":
+        return False  # an expression: value={form.secret || ""}
     looks_random = is_random(value)
     if place is Place.QUOTED:
         # What looks like code is text here.
