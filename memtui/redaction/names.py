@@ -165,6 +165,7 @@ _PLACEHOLDER = re.compile(
     r"example|placeholder|change[-_]?(?:me|this|it)|replace|your[-_ A-Z]|[-_]here\b"
     r"|insert[-_]|dummy|fake[-_]|test[-_]|[-_]test\b|mock[-_]|[-_]goes[-_]|xxxx"
     r"|\.\.\.|…|\*\*\*|redacted|<[\w .-]+>|[$#]\{|\{\{|%\(|\$\(|process\.env"
+    r"|\{[a-z_][\w.]*(?:[:!][\w.<>^+-]*)?\}"
     r"|os\.environ|getenv|secrets\.|import\.meta|12345678|abcdefgh|0000000"
     r"|deadbeef|insecure[-_]key|[-_]value",
     re.IGNORECASE,
@@ -398,6 +399,8 @@ def is_secret(kind: str, value: str, place: Place) -> bool:
         return kind == KEY
     if kind == TOKEN and len(value) < MIN_TOKEN_CHARS:
         return False
+    if kind in (KEY, TOKEN) and not value.isascii():
+        return False  # programs make these
     if kind != PASSWORD and place is not Place.QUOTED and _BRACKET.search(value):
         return False
     if not is_text and value[0] in "{([":
