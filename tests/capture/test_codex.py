@@ -466,6 +466,20 @@ def test_every_result_is_read_from_the_oldest_rollouts(kind: str) -> None:
     assert event.ending == "failed with exit status 1"
 
 
+def test_rollout_whose_header_is_torn_has_the_folder_of_its_turns() -> None:
+    turn = line("turn_context", 1, turn_id="t1", cwd="/home/ada/kiosk")
+    raw = json.dumps(meta())[:80] + "".join(
+        f"{json.dumps(record)}\n" for record in (turn, prompt(2, "Fix it"))
+    )
+    items = read_bytes(raw.encode(), f"rollout-2025-09-01T10-00-00-{OWN}.jsonl")
+    first = next(item for item in items if isinstance(item, SessionMetadata))
+    assert (first.session_id, first.cwd) == (OWN, "/home/ada/kiosk")
+    # That of the header counts, if there is one.
+    whole = [*read(meta(), turn, prompt(2, "Fix it"))]
+    folders = {item.cwd for item in whole if isinstance(item, SessionMetadata)}
+    assert folders == {meta()["payload"]["cwd"]}
+
+
 def test_rollout_without_header_is_named_by_its_file() -> None:
     name = f"rollout-2025-09-01T10-00-00-{OWN}.jsonl"
     assert [e.session_id for e in read_events(prompt(1, "Fix it"), name=name)] == [OWN]

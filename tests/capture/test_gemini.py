@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memtui.capture import formats
 from memtui.capture.formats import gemini, jsonl
 from memtui.capture.formats.base import (
     Cursor,
@@ -113,6 +114,24 @@ def test_a_message_repeated_with_its_calls_is_read_once(tmp_path: Path) -> None:
 
 
 FURTHER = message(2, "gemini", "I will look at the file and fix it.")
+
+
+@pytest.mark.parametrize("is_alone", [False, True])
+def test_session_whose_header_is_torn_is_named_by_its_file(
+    tmp_path: Path, *, is_alone: bool
+) -> None:
+    raw = as_lines(message(1, "user", "Why?"), message(2, "gemini", "Because."))
+    torn = as_lines(HEADER)[:40] + (b"\n" if is_alone else b"")
+    file = write_file(tmp_path, torn + raw, "session-2026-03-14T10-00-abc.jsonl")
+    assert formats.detect_format(file) is gemini.FORMAT
+    items = read_items(file)
+    events = [item for item in items if isinstance(item, Event)]
+    assert [event.text for event in events] == ["Why?", "Because."]
+    assert {event.session_id for event in events} == {file.stem}
+    assert sum(isinstance(item, InvalidRecord) for item in items) == 1
+    file = write_file(tmp_path, torn + raw, "s1/a1.jsonl")
+    events = [item for item in read_items(file) if isinstance(item, Event)]
+    assert {(event.session_id, event.subagent) for event in events} == {("s1", "a1")}
 
 
 @pytest.mark.parametrize("place", ["tool-outputs/session-s1", "tool-outputs", "."])

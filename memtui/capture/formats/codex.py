@@ -292,6 +292,8 @@ class _RolloutReader(SessionReader):
                 self._header_time = at.isoformat()
         elif record.kind == "turn_context":
             self.learn("model", payload.get("model"))
+            if "cwd" not in self.facts:  # The header is torn, or was lost.
+                self.learn("cwd", payload.get("cwd"))
         elif record.kind == "thread_name_updated":
             self.facts.pop("title", None)
             self.learn("title", payload.get("thread_name", payload.get("name")))

@@ -113,6 +113,9 @@ class GeminiFormat(SourceFormat):
     def matches_content(self, path: Path, head: Sequence[Record]) -> bool:
         if any(_is_header(record.fields) for record in head):
             return True
+        # The header may be torn.
+        if self.matches_path(path) and any(_is_message(r.fields) for r in head):
+            return True
         if path.suffix != ".json" or path.stat().st_size > jsonl.MAX_RECORD_BYTES:
             return False
         raw = path.read_bytes()
@@ -137,6 +140,10 @@ def _is_header(fields: Fields) -> bool:
         and bool(_HEADER_FIELDS & fields.keys())
         and "type" not in fields
     )
+
+
+def _is_message(fields: Fields) -> bool:
+    return {"id", "timestamp", "type", "content"} <= fields.keys()
 
 
 def _is_record(fields: Fields) -> bool:
@@ -317,7 +324,9 @@ class _SessionReader(SessionReader):
     @property
     def _conversation(self) -> tuple[str, str]:
         """The session and the subagent that messages belong to."""
-        if self._kind == "subagent" and self.path.parent.parent.name == "chats":
+        # Only the header names the kind, and it may be torn.
+        is_subagent = self._kind in ("subagent", "")
+        if is_subagent and self.path.parent.parent.name == "chats":
             return self.path.parent.name, self.session_id
         return self.session_id, ""
 
@@ -335,8 +344,8 @@ class _SessionReader(SessionReader):
                 self._renamed.add(digest)
 
     def _message(self, fields: dict[str, object], line: int) -> Iterator[ParsedItem]:
-        if self.session_id:
-            yield from self.introduce()
+        self.session_id = self.session_id or self.path.stem
+        yield from self.introduce()
         message_id = as_text(fields.get("id"))
         yield from self._pop_held(unless_id=message_id)
         kind = fields.get("type") or fields.get("role")
