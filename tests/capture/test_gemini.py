@@ -124,9 +124,12 @@ def test_session_whose_header_is_torn_is_named_by_its_file(
     torn = as_lines(HEADER)[:40] + (b"\n" if is_alone else b"")
     file = write_file(tmp_path, torn + raw, "session-2026-03-14T10-00-abc.jsonl")
     assert formats.detect_format(file) is gemini.FORMAT
+    (file.parents[1] / ".project_root").write_text("/home/ada/kiosk")
     items = read_items(file)
     events = [item for item in items if isinstance(item, Event)]
     assert [event.text for event in events] == ["Why?", "Because."]
+    facts = next(item for item in items if isinstance(item, SessionMetadata))
+    assert facts.cwd == "/home/ada/kiosk"
     assert {event.session_id for event in events} == {file.stem}
     assert sum(isinstance(item, InvalidRecord) for item in items) == 1
     file = write_file(tmp_path, torn + raw, "s1/a1.jsonl")

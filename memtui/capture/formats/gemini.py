@@ -344,8 +344,8 @@ class _SessionReader(SessionReader):
                 self._renamed.add(digest)
 
     def _message(self, fields: dict[str, object], line: int) -> Iterator[ParsedItem]:
-        self.session_id = self.session_id or self.path.stem
-        yield from self.introduce()
+        if self.session_id:
+            yield from self.introduce()
         message_id = as_text(fields.get("id"))
         yield from self._pop_held(unless_id=message_id)
         kind = fields.get("type") or fields.get("role")
@@ -354,6 +354,10 @@ class _SessionReader(SessionReader):
         elif kind not in _ASSISTANT_TYPES and kind not in ("user", "error"):
             yield SkippedRecord(kind, line, count_words(fields))
         else:
+            if not self.session_id:  # The header is torn.
+                self.session_id = self.path.stem
+                self.learn("cwd", self._project_root())
+                yield from self.introduce()
             try:
                 at = self.builder.parse_time(fields.get("timestamp"))
                 position = Position(line, at, *self._conversation, message_id)
