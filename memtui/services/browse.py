@@ -13,7 +13,7 @@ from collections import Counter, deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, tzinfo
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from memtui.model import calendar
 from memtui.model.calendar import DateRange, Period, TocLevel
@@ -680,8 +680,14 @@ def find_sibling(
         The ids from the year down; empty if there is no such row.
     """
     reader = BranchReader(scope, zone)
+    # A session below another one shares its row: they are of the same level.
+    path = [
+        name
+        for name, below in pairwise([*path, ""])
+        if not (_is_session(name) and _is_session(below))
+    ]
     for depth in range(len(path) - 1, -1, -1):
-        siblings = _child_ids(reader, path[:depth])
+        siblings = _child_ids(reader, path[:depth], path[depth])
         at = siblings.index(path[depth]) + step if path[depth] in siblings else -1
         if 0 <= at < len(siblings):
             sibling = [*path[:depth], siblings[at]]
@@ -694,14 +700,34 @@ def find_sibling(
     return ()
 
 
-def _child_ids(reader: BranchReader, path: Sequence[str]) -> list[str]:
+def _is_session(node_id: str) -> bool:
+    return node_id.startswith(DAY_SESSION_PREFIX)
+
+
+def _child_ids(
+    reader: BranchReader, path: Sequence[str], unfolded: str = ""
+) -> list[str]:
+    """Return the ids of the rows below a row.
+
+    Of sessions that share a row only the first is among them, unless another is named.
+    """
     *_, (parent_id, node_id) = [YEARS, *pairwise(("", *path))]
-    if not node_id.startswith(DAY_SESSION_PREFIX):
-        return [row.node_id for row in reader.read((parent_id, node_id))]
-    sessions = reader.read((path[-3], parent_id))
-    return [
-        row.node_id
-        for session in sessions
-        if isinstance(session, DaySession) and session.node_id == node_id
-        for row in session.rows
-    ]
+    if _is_session(node_id):
+        rows = reader.read((path[-3], parent_id))
+        return [
+            segment.node_id
+            for session in chain.from_iterable(map(_list_sharing, rows))
+            if isinstance(session, DaySession) and session.node_id == node_id
+            for segment in session.rows
+            if isinstance(segment, TocEntry)
+        ]
+    node_ids: list[str] = []
+    for row in reader.read((parent_id, node_id)):
+        first, *others = (node.node_id for node in _list_sharing(row))
+        node_ids += [first, *(others if unfolded in others else ())]
+    return node_ids
+
+
+def _list_sharing(row: NodeRow) -> Sequence[NodeRow]:
+    """Return the nodes that share a row: a session and those that look the same."""
+    return (row, *row.alike) if isinstance(row, DaySession) else (row,)

@@ -262,6 +262,18 @@ def test_sessions_that_look_the_same_share_a_row(workspace: Workspace) -> None:
     others: list[tuple[str, list[str]]]
     others = [("other-project", []), ("other-agent", []), ("between", [])]
     assert rows_of_day() == [("s3", ["s2", "s1", "s0"]), *others]
+    # Siblings: from one that shares the row to the next, to the row, and on.
+    *above, latest = browse.get_path_with_session(
+        "toc:session:2025-03-14:claude-code/s3"
+    )
+
+    def sibling(name: str, step: int) -> str:
+        node_id = f"toc:session:2025-03-14:claude-code/{name}"
+        path = [*above, *([latest] if name != "s3" else []), node_id]
+        return browse.find_sibling(path, step, ALL, UTC)[-1].rpartition("/")[2]
+
+    assert [sibling("s2", 1), sibling("s2", -1)] == ["s1", "s3"]
+    assert [sibling("s0", 1), sibling("s3", 1)] == ["other-project"] * 2
     # A session with a name of its own looks different.
     sessions.rename("claude-code", "s2", "The run that failed", UTC)
     assert rows_of_day() == [
