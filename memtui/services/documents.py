@@ -21,22 +21,16 @@ QUOTE_CHARS = 200
 
 _VERDICTS = {Support.WEAK: " (weak)", Support.UNSUPPORTED: " (no source)"}
 
-_PAGE_START = """\
-<!DOCTYPE html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>{}</title>
-<style>
-:root {{ color-scheme: light dark }}
-body {{ font: 16px/1.5 sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem;
-  overflow-wrap: anywhere }}
-h1, h2, h3 {{ line-height: 1.25; break-after: avoid }}
-li {{ margin: .25rem 0; break-inside: avoid }}
-ol, footer {{ font-size: smaller }}
-:target {{ outline: 2px solid; outline-offset: 4px }}
-@media print {{ body {{ max-width: none; font-size: 11pt }} a {{ color: inherit }} }}
-</style>"""
+_STYLE = """\
+:root { color-scheme: light dark }
+body { font: 16px/1.5 sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem;
+  overflow-wrap: anywhere }
+h1, h2, h3 { line-height: 1.25; break-after: avoid }
+li { margin: .25rem 0; break-inside: avoid }
+ol, footer { font-size: smaller }
+:target { outline: 2px solid; outline-offset: 4px }
+@media print { body { max-width: none; font-size: 11pt } a { color: inherit } }
+"""
 
 
 class Section(NamedTuple):
@@ -75,7 +69,14 @@ def write_markdown(sections: Sequence[Section], zone: tzinfo, footer: str = "") 
 def write_html(sections: Sequence[Section], zone: tzinfo, footer: str = "") -> str:
     """Return a document as a page of HTML. It has no links but those to its sources."""
     numbers = _number_sources(sections)
-    lines = [_PAGE_START.format(_escape(sections[0].heading))]
+    lines = [
+        "<!DOCTYPE html>",
+        '<html lang="en">',
+        '<meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width">',
+        f"<title>{_escape(sections[0].heading)}</title>",
+        f"<style>\n{_STYLE}</style>",
+    ]
     for section in sections:
         lines.append(f"<h{section.level}>{_escape(section.heading)}</h{section.level}>")
         lines += [f"<p>{_escape(section.text)}</p>"] if section.text else []
