@@ -229,14 +229,6 @@ def title(node_id: str) -> str:
 WEEK = timedelta(days=7)
 
 
-@dataclass(frozen=True, slots=True)
-class DateRange:
-    """The first and the last day with stored events."""
-
-    first: date
-    last: date
-
-
 def monday(day: date) -> date:
     return day - timedelta(days=day.weekday())
 

@@ -16,7 +16,7 @@ from datetime import date, datetime, tzinfo
 from itertools import chain, pairwise
 
 from memtui.model import calendar
-from memtui.model.calendar import DateRange, Period, TocLevel
+from memtui.model.calendar import Period, TocLevel
 from memtui.model.events import to_ms
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import (
@@ -236,13 +236,6 @@ def list_days(zone: tzinfo, scope: Scope = ALL) -> dict[date, TocEntry]:
         date.fromisoformat(day.node_id.removeprefix("toc:day:")): day
         for day in add_session_counts(days, zone, scope)
     }
-
-
-def get_date_range() -> DateRange | None:
-    """Return the first and the last day with stored events."""
-    with database.connection():
-        ends = entries.find_first_and_last_day()
-    return DateRange(*(calendar.period(day).first for day in ends)) if ends else None
 
 
 def find_nearest(node_id: str, scope: Scope = ALL) -> str:

@@ -172,12 +172,6 @@ def _parse_names(lists: str) -> tuple[str, ...]:
     return tuple(sorted({name for names in json.loads(f"[{lists}]") for name in names}))
 
 
-def find_first_and_last_day() -> tuple[str, str] | None:
-    sql = "SELECT min(node_id), max(node_id) FROM nodes WHERE level = 'day'"
-    ((first, last),) = fetch(sql)
-    return (first, last) if first else None
-
-
 def find_nearest_days(day_id: str, scope: Scope = ALL) -> list[str]:
     """Return the last day of a scope before a day, and the first one from it on."""
     condition, values = scopes.segment_condition(scope)

@@ -125,7 +125,7 @@ async def test_second_g_takes_the_dialog_of_the_first_back(
         await press(pilot, settle, "g", "g")
         assert isinstance(pilot.app.screen, CalendarScreen)
         assert days.span is not None
-        assert days.cursor == days.span.first < last
+        assert days.cursor == days.span[0] < last
 
 
 async def test_g_twice_in_a_long_time_is_no_sequence(

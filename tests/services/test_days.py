@@ -3,7 +3,6 @@
 from datetime import UTC, date
 
 from memtui.model import calendar
-from memtui.model.calendar import DateRange
 from memtui.model.filters import Scope
 from memtui.services import browse
 from memtui.workspace import Workspace
@@ -17,7 +16,6 @@ def test_all_days_are_listed_with_their_counts(full_workspace: Workspace) -> Non
     assert {day: at.sessions for day, at in days.items()} == {
         day: len(sessions) for day, sessions in rows.items()
     }
-    assert browse.get_date_range() == DateRange(min(days), max(days))
 
 
 def test_days_of_a_scope_have_its_counts(
@@ -34,7 +32,6 @@ def test_days_of_a_scope_have_its_counts(
 
 
 def test_an_empty_store_has_no_days(workspace: Workspace) -> None:
-    assert browse.get_date_range() is None
     assert browse.list_days(UTC) == {}
     assert browse.find_nearest("toc:day:2024-01-01") == ""
 

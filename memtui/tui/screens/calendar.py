@@ -18,7 +18,6 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from memtui.model import calendar
-from memtui.model.calendar import DateRange
 from memtui.model.filters import Scope
 from memtui.model.nodes import NodeStatus, TocEntry
 from memtui.model.quantities import plural
@@ -33,6 +32,8 @@ from memtui.tui.widgets.panes import PaneTitle
 
 GLYPHS = "·░▒▓█"
 """From no messages to most; the ASCII theme needs five different characters, too."""
+
+Span: TypeAlias = tuple[date, date]
 
 NO_MESSAGES = "$rule"
 CURSOR = "bold $block-cursor-foreground on $block-cursor-background"
@@ -99,7 +100,7 @@ class DayGrid(Widget, can_focus=True):
         self._today = today
         self._top_year = cursor.year
         # The first and the last day with conversations.
-        self.span: DateRange | None = None
+        self.span: Span | None = None
         self.days: Mapping[date, TocEntry] | None = None  # None until they are read.
         self.scale = ActivityScale.from_counts(())
 
@@ -112,11 +113,11 @@ class DayGrid(Widget, can_focus=True):
 
     @property
     def _last_day(self) -> date:
-        return max(self.span.last, self._today) if self.span else self._today
+        return max(self.span[1], self._today) if self.span else self._today
 
     @property
     def _first_day(self) -> date:
-        first = self.span.first if self.span else self._today
+        first = self.span[0] if self.span else self._today
         return first.replace(month=1, day=1)
 
     @property
@@ -132,9 +133,7 @@ class DayGrid(Widget, can_focus=True):
     def _days(self) -> Mapping[date, TocEntry]:
         return self.days or {}
 
-    def show(
-        self, span: DateRange | None, days: Mapping[date, TocEntry] | None
-    ) -> None:
+    def show(self, span: Span | None, days: Mapping[date, TocEntry] | None) -> None:
         """Show days, with one scale for all; the cursor stays where it is.
 
         Args:
@@ -209,10 +208,10 @@ class DayGrid(Widget, can_focus=True):
             self.notify(f"This is the {end} year.")
 
     def action_first(self) -> None:
-        self.go_to(self.span.first if self.span else self.cursor)
+        self.go_to(self.span[0] if self.span else self.cursor)
 
     def action_last(self) -> None:
-        self.go_to(self.span.last if self.span else self.cursor)
+        self.go_to(self.span[1] if self.span else self.cursor)
 
     def action_open(self) -> None:
         self.post_message(DaySelected())
@@ -318,7 +317,7 @@ DAY_LEVELS = ("toc:day:", "toc:segment:")
 """A change to one of these nodes changes a day."""
 
 
-CalendarData: TypeAlias = tuple[DateRange | None, Mapping[date, TocEntry]]
+CalendarData: TypeAlias = tuple[Span | None, Mapping[date, TocEntry]]
 """The first and the last day with conversations, and those of the scope."""
 
 
@@ -379,7 +378,10 @@ class CalendarScreen(SessionActions[str], BaseScreen[str]):
         scope, zone = self._scope, self.zone
 
         def read() -> CalendarData:
-            return browse.get_date_range(), browse.list_days(zone, scope)
+            days = every = browse.list_days(zone)
+            if scope.is_narrow:
+                days = browse.list_days(zone, scope)
+            return (min(every), max(every)) if every else None, days
 
         self.load(read, self._show, "years", self._show_loading)
 
@@ -395,7 +397,7 @@ class CalendarScreen(SessionActions[str], BaseScreen[str]):
         self._grid.show(span, days)
         if span is not None and not self._is_placed:
             self._is_placed = True
-            self._grid.go_to(self._day or span.last)
+            self._grid.go_to(self._day or span[1])
         self._show_day()
 
     @on(DayHighlighted)
