@@ -63,7 +63,7 @@ def make_pack(
         head_lines=["# Context pack", "", HINT],
         # The first lines of each page come before the others of any.
         order=sorted(range(len(items)), key=lambda number: places[number]),
-        more_tokens=f"--budget {2 * budget}",
+        more_tokens=f"--budget {min(2 * budget, replies.MAX_TOKENS)}",
         details="quotes",
         multiline="quote",
     )
