@@ -21,7 +21,7 @@ from memtui.capture.formats.base import (
     SkippedRecord,
 )
 from memtui.model.events import Event, EventRole, EventType, Thought
-from memtui.model.sessions import SessionMetadata, SubagentMetadata
+from memtui.model.sessions import SessionMetadata, SubagentMetadata, hash_folder
 from tests.capture.conftest import without_starts
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
@@ -542,3 +542,16 @@ def test_prompt_repeated_behind_an_open_call_is_counted(tmp_path: Path) -> None:
     items = read_items(write_file(tmp_path, raw))
     skipped = [item for item in items if isinstance(item, SkippedRecord)]
     assert "a repeated message" in [item.reason for item in skipped]
+
+
+def test_folder_that_is_called_by_the_hash_gives_it(tmp_path: Path) -> None:
+    digest = hash_folder("/home/ada/shop")
+    file = tmp_path / "tmp" / digest / "chats" / "session-a.jsonl"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(as_lines(message(1, "user", "hi")))  # The header is torn.
+    typed = {"sessionId": "s1", "messageId": 0, "type": "user", "message": "hi"}
+    prompts = file.parents[1] / "logs.json"
+    prompts.write_text(json.dumps([typed | {"timestamp": "2025-03-14T10:00:00Z"}]))
+    for source in (file, prompts):
+        facts = [r for r in read_items(source) if isinstance(r, SessionMetadata)]
+        assert {session.cwd_hash for session in facts} == {digest}

@@ -200,7 +200,10 @@ def _read_document(
 class _SessionReader(SessionReader):
     def __init__(self, source: Source, context: State) -> None:
         super().__init__(source, context)
-        self._hash: str = context.get("hash", "")
+        names = (folder.name for folder in source.path.parents)
+        self._folder_hash = next(filter(_HASH.fullmatch, names), "")
+        """The hash of the project, if older versions called its folder by it."""
+        self._hash: str = context.get("hash", self._folder_hash)
         self._kind: str = context.get("kind", "")
         self._number: int = context.get("number", 0)
         self._yielded: dict[str, str] = {}
@@ -267,7 +270,7 @@ class _SessionReader(SessionReader):
         session = as_text(fields.get("sessionId")).strip()
         if self.session_id and session not in ("", self.session_id):
             yield from self.facts_so_far()
-            self.facts, self._hash, self._kind = {}, "", ""
+            self.facts, self._hash, self._kind = {}, self._folder_hash, ""
             self._is_introduced = False
         self.session_id = session or self.session_id
         self._hash = as_text(fields.get("projectHash")) or self._hash
@@ -291,9 +294,7 @@ class _SessionReader(SessionReader):
 
     def _typed_prompt(self, fields: Fields, line: int) -> Iterator[ParsedItem]:
         at = self.builder.parse_time(fields["timestamp"])
-        folder, session = self.path.parent.name, fields["sessionId"]
-        digest = folder if _HASH.fullmatch(folder) else ""
-        yield from self._header({"sessionId": session, "projectHash": digest}, line)
+        yield from self._header({"sessionId": fields["sessionId"]}, line)
         yield from self.introduce()
         text = as_text(fields["message"]).strip()
         if not text or _COMMAND.fullmatch(text):
@@ -356,7 +357,8 @@ class _SessionReader(SessionReader):
         else:
             if not self.session_id:  # The header is torn.
                 self.session_id = self.path.stem
-                self.learn("cwd", self._project_root())
+                self.learn("cwd", self._project_root() or self._find_folder([]))
+                self.learn("cwd_hash", self._hash)
                 yield from self.introduce()
             try:
                 at = self.builder.parse_time(fields.get("timestamp"))
