@@ -231,16 +231,17 @@ class Source:
     """The message that a grip or an event leads to."""
 
     session: Session
-    event: Event
     at: datetime
     excerpt: str
     """The quoted part of it; "" for an event."""
+    text: str
+    """All of it; "" if it cannot be read."""
 
 
 def read_sources(names: Collection[str]) -> dict[str, Source]:
     """Return the sources of grips and events, by their whole ids.
 
-    Those that are not stored any more, or cannot be read, are left out.
+    Those that are not stored any more are left out.
     """
     with database.connection():
         grips = versions.get_grips(names)
@@ -248,16 +249,14 @@ def read_sources(names: Collection[str]) -> dict[str, Source]:
         locations = conversations.locate(cited.values())
         by_id = events.get(cited.values())
         by_number = sessions.get_many({at.number for at in locations.values()})
-    return {
-        name: Source(
-            by_number[locations[event_id].number],
-            by_id[event_id],
-            grips[name].timestamp if name in grips else by_id[event_id].timestamp,
-            grips[name].excerpt if name in grips else "",
-        )
-        for name, event_id in cited.items()
-        if event_id in locations and event_id in by_id
-    }
+    sources = {}
+    for name, event_id in cited.items():
+        if place := locations.get(event_id):
+            session, grip = by_number[place.number], grips.get(name)
+            at = grip.timestamp if grip else from_ms(place.at_ms)
+            text = by_id[event_id].text if event_id in by_id else ""
+            sources[name] = Source(session, at, grip.excerpt if grip else "", text)
+    return sources
 
 
 def _cited_grip(citation: str) -> Grip | None:

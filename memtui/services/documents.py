@@ -111,8 +111,9 @@ def _describe_sources(names: Collection[str], zone: tzinfo) -> Iterator[str]:
     """Yield a quotation of each source."""
     sources = conversation.read_sources(names)
     for name in names:
-        if source := sources.get(name):
-            quote = shorten(source.excerpt or source.event.text, QUOTE_CHARS)
+        source = sources.get(name)
+        if source and (text := source.excerpt or source.text):
+            quote = shorten(text, QUOTE_CHARS)
             yield markdown.quotation(quote, source.session, source.at, name, zone)
         else:
             yield "no longer stored"

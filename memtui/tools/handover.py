@@ -74,7 +74,7 @@ def _describe(bullet: Bullet, sources: Mapping[str, Source], quoted: set[str]) -
     """Describe a bullet, and quote those of its messages that were not quoted yet."""
     quotes, text = [], documents.describe(bullet)
     for source in filter(None, map(sources.get, bullet.grip_ids)):
-        message = source.event.text
+        message = source.text
         start = message.find(source.excerpt) if len(message) > QUOTE_CHARS else 0
         quote = shorten(message[max(start, 0) :].strip(), QUOTE_CHARS)
         # A line that is the whole message needs no quote.

@@ -4,7 +4,8 @@ from memtui.errors import AmbiguousError
 from memtui.model import citations
 from memtui.model.citations import Expansion
 from memtui.services import browse
-from memtui.services.conversation import expand
+from memtui.services.conversation import expand, read_sources
+from memtui.store import database
 from memtui.workspace import Workspace
 
 
@@ -81,3 +82,29 @@ def test_an_ambiguous_citation_is_reported_with_candidates(
     assert expand(citations.cite_event(event)).excerpt_events[0].event_id == event
     assert browse.get_node(citations.cite_node(segment)) is not None
     assert expand("evt:00000") == Expansion()
+
+
+def test_sources_are_read_like_what_grips_expand_to(grip_ids: list[str]) -> None:
+    sources = read_sources([*grip_ids, "grip:1:none"])
+    assert sources.keys() == set(grip_ids)
+    for name, source in sources.items():
+        expansion = expand(name)
+        assert expansion.grip is not None
+        assert (source.excerpt, source.at) == (
+            expansion.grip.excerpt,
+            expansion.grip.timestamp,
+        )
+        assert source.session == expansion.session
+        assert source.text == expansion.excerpt_events[0].text
+
+
+def test_quote_of_a_damaged_event_stays(grip_ids: list[str]) -> None:
+    before = read_sources(grip_ids[:1])[grip_ids[0]]
+    event_id = expand(grip_ids[0]).excerpt_events[0].event_id
+    with database.transaction():
+        database.db.execute_sql("DROP TRIGGER events_no_update")
+        sql = "UPDATE events SET type = 'damaged' WHERE id = ?"
+        database.db.execute_sql(sql, (event_id,))
+    (source,) = read_sources([grip_ids[0]]).values()
+    assert source.excerpt == before.excerpt and not source.text
+    assert read_sources([event_id])[event_id].excerpt == ""
