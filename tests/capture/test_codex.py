@@ -1,4 +1,5 @@
 import json
+import random
 import tempfile
 from collections import Counter
 from collections.abc import Callable
@@ -720,6 +721,22 @@ def test_a_compressed_rollout_that_is_cut_off_is_a_problem(tmp_path: Path) -> No
     packed.write_bytes(zstandard.compress(raw[:-20]))
     readings = list(codex.FORMAT.read(packed, None, agent="", now=NOW))
     assert InvalidRecord("the last line is cut off", len(records)) in readings
+
+
+def test_rollout_before_the_damage_of_a_compressed_one_is_read(tmp_path: Path) -> None:
+    letters = random.Random(7)
+    texts = [f"{n}: {letters.randbytes(9000).hex()}" for n in range(60)]
+    records = meta(), *(prompt(n % 60, text) for n, text in enumerate(texts))
+    raw = "".join(f"{json.dumps(record)}\n" for record in records).encode()
+    packed = bytearray(zstandard.compress(raw))
+    packed[len(packed) // 2 :] = b"\xff" * 300_000
+    file = tmp_path / f"rollout-2025-09-01T10-00-00-{OWN}.jsonl.zst"
+    file.write_bytes(packed)
+    items = list(codex.FORMAT.read(file, None, agent="", now=NOW))
+    read_texts = [item.text for item in items if isinstance(item, Event)]
+    assert read_texts and read_texts == texts[: len(read_texts)]
+    reasons = [item.reason for item in items if isinstance(item, InvalidRecord)]
+    assert any(reason.startswith("damaged: ") for reason in reasons)
 
 
 def read_events_of(file: Path) -> list[Event]:

@@ -306,7 +306,9 @@ def read_lines(
     Raises:
         OSError: The file cannot be read.
     """
-    with _open(path) as file:
+    with _open(path) as (file, damage):
+        if damage:
+            yield InvalidRecord(damage)
         cursor = start or Cursor()
         reason = _replacement(file, cursor) if cursor.offset else ""
         records = _read_array(file, path) if isinstance(parser, JsonParser) else None
@@ -344,12 +346,17 @@ def _read_whole(
 
 
 @contextmanager
-def _open(path: Path) -> Iterator[BinaryIO]:
-    """Open a file for reading; a compressed one is unpacked into a temporary file."""
+def _open(path: Path) -> Iterator[tuple[BinaryIO, str]]:
+    """Open a file for reading; a compressed one is unpacked into a temporary file.
+
+    Of a damaged one, what comes before the damage is unpacked. The other value says
+    what the damage is.
+    """
     with require_regular_file(path).open("rb") as file:
         if path.suffix != COMPRESSED:
-            yield file
+            yield file, ""
             return
+        damage = ""
         with TemporaryFile() as unpacked:
             try:
                 for chunk in ZstdDecompressor().read_to_iter(file):
@@ -357,9 +364,11 @@ def _open(path: Path) -> Iterator[BinaryIO]:
                         raise OSError(errno.EFBIG, "too large when unpacked", str(path))
                     unpacked.write(chunk)
             except ZstdError as error:
-                raise OSError(errno.EIO, f"damaged: {error}", str(path)) from error
+                damage = f"damaged: {error}"
+                if not unpacked.tell():
+                    raise OSError(errno.EIO, damage, str(path)) from error
             unpacked.seek(0)
-            yield unpacked
+            yield unpacked, damage
 
 
 def _read_array(file: BinaryIO, path: Path) -> list[Record | InvalidRecord] | None:
@@ -651,7 +660,7 @@ def _fingerprint(file: BinaryIO, offset: int) -> str:
 
 def read_head(path: Path, limit: int) -> list[Record]:
     """Return the records among a file's first lines, to recognize its format."""
-    with _open(path) as file:
+    with _open(path) as (file, _):
         values = _read_array(file, path)
         if values is not None:
             return [record for record in values if isinstance(record, Record)][:limit]
