@@ -226,6 +226,8 @@ def test_names_in_camel_case_are_read() -> None:
     ]
 
 
-def test_event_that_only_gemini_has_shows_the_agent() -> None:
+def test_what_only_one_agent_sends_shows_the_agent() -> None:
     (event,) = read_events(claude("BeforeAgent", prompt="Why?", transcript_path=""))
     assert event.agent == "gemini-cli"
+    (event,) = read_events(claude("sessionStart", cursor_version="2.4.1"))
+    assert event.agent == "cursor"

@@ -76,7 +76,10 @@ _AGENT_BY_PATH = {
 """Parts of the paths of transcripts, which most payloads name, and their agents."""
 
 _CONVERSATION_ID = "conversation_id"
-"""The field with the id of a session that Cursor's payloads have, no others."""
+"""Cursor's name for the id of a session."""
+
+_CURSOR_FIELDS = (_CONVERSATION_ID, "cursor_version")
+"""Fields that only Cursor's payloads have."""
 
 _GEMINI_EVENTS = ("beforeagent", "afteragent", "beforetool", "aftertool")
 """Events of Gemini CLI that no other agent has, in lower case."""
@@ -180,7 +183,7 @@ def _find_agent(fields: Mapping[str, object], event_name: str) -> str:
     for part, agent in _AGENT_BY_PATH.items():
         if part in path:
             return agent
-    if _CONVERSATION_ID in fields:
+    if not fields.keys().isdisjoint(_CURSOR_FIELDS):
         return "cursor"
     return "gemini-cli" if _kind(event_name) in _GEMINI_EVENTS else ""
 
