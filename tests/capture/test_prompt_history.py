@@ -292,3 +292,12 @@ def test_command_with_arguments_is_a_message_without_a_transcript(
     with database.connection():
         session = sessions.get("claude-code", "s1")
     assert session is not None and session.message_count == 1
+
+
+def test_prompts_of_older_versions_are_counted_and_no_damage(
+    workspace: Workspace, tmp_path: Path
+) -> None:
+    about = {"project": "/home/ada/shop", "timestamp": milliseconds(1)}
+    records = [about | {"display": "fix the cart"}, about | {"display": "/init"}]
+    reader = import_file(write(tmp_path / "history.jsonl", records))
+    assert reader.progress.unread == {"a prompt of an unknown session": (2, 3)}

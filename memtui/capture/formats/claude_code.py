@@ -393,6 +393,9 @@ class _TranscriptReader(RecordReader):
         self, line: int, fields: dict[str, object]
     ) -> Iterator[ParsedItem]:
         """Read a prompt in ``history.jsonl``, with the texts that were pasted."""
+        if not fields.get("sessionId"):  # Older versions do not name it.
+            yield SkippedRecord("a prompt of an unknown session", line)
+            return
         text, missing = _with_pasted_texts(fields, self.path)
         position = self._position(line, {**fields, "cwd": fields.get("project")})
         yield from self._sessions.metadata_once(position.session_id)
