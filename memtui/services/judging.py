@@ -93,8 +93,9 @@ def judge(
         grips = versions.get_grips(bullet.grip_ids)
         holder, subject = _find_place(node_id, grips)
         claim = Claim(subject, bullet.kind, bullet.claim_text)
-        before = judgements.find(claim) or bullet.judgement
-        _check_author(before, author)
+        before = judgements.find(claim)
+        # A part of it may have been rejected.
+        _check_author(before or bullet.judgement, author)
         sources = list(grips.values())
         if event_id:
             grip = _make_grip(holder, bullet.text, event_id)
@@ -110,7 +111,7 @@ def judge(
             (
                 *(grip.event_id_start for grip in sources),
                 *(grip.event_id_end for grip in sources),
-                *(before.event_ids if before else _list_events(node_id, holder, claim)),
+                *_list_events(node_id, holder, claim),
             )
         )
         judgement = Judgement(
@@ -191,8 +192,12 @@ def _check_author(before: Judgement | None, author: str) -> None:
         )
 
 
-def _list_events(page: str, node_id: str, claim: Claim) -> list[str]:
-    """Return the events of the facts that a line of a page joins."""
+def _list_events(page: str, node_id: str, claim: Claim) -> Sequence[str]:
+    """Return the events that a line of a page was judged with before, or else those of
+    the facts that it joins."""
+    for past in judgements.list_history(claim):
+        if past.event_ids and past.ruling is not Ruling.OPINION:
+            return past.event_ids
     number = segments.get_sessions([node_id]).get(node_id)
     if number is None:
         return []

@@ -218,6 +218,24 @@ def test_judged_line_that_is_gone_can_be_undone(workspace: Workspace) -> None:
     )
 
 
+def test_line_that_is_gone_takes_no_other_facts_along(workspace: Workspace) -> None:
+    store(workspace, *FILES)
+    _, late = segment_ids()
+    judge(workspace, late, "files: late.py", Ruling.REJECTED)
+    store_messages(make_edit("/mill/last.py", 5, LATER_S + 90))
+    work(workspace)
+    rows = audit.list_claims(AuditQuery(kind=BulletKind.FILES), 9)
+    (row,) = [row for row in rows if row.is_judged]
+    judging.undo_line(late, "files: late.py", NOW)
+    work(workspace)
+    # The audit still lists the line that the page does not have any more.
+    claim = audit.find_claim(row)
+    judging.judge(claim.page, claim.bullet, Ruling.REJECTED, NOW)
+    work(workspace)
+    assert "last.py +5" in lines_of(BulletKind.FILES)
+    assert "late.py" not in everything(workspace)
+
+
 def test_agent_does_not_overrule_a_person(workspace: Workspace) -> None:
     store(workspace, *FILES)
     page, line = judging.find_line(SESSION, "files")
