@@ -195,6 +195,25 @@ def test_messages_before_the_end_of_a_cut_off_document_are_read(
 
 
 @pytest.mark.parametrize("make", [gemini_document, opencode_document])
+def test_document_written_over_a_longer_one_is_read(
+    make: Callable[[], tuple[str, bytes]], tmp_path: Path
+) -> None:
+    place, raw = make()
+    file = tmp_path / place
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(b"\xef\xbb\xbf" + raw)
+    source = formats.detect_format(file)
+    assert source
+    whole = list(source.read(file, None, agent="own", now=AFTERWARDS))
+    for rest in (raw[-60:], raw):
+        file.write_bytes(raw + rest)
+        assert formats.detect_format(file) is source
+        items = list(source.read(file, None, agent="own", now=AFTERWARDS))
+        assert texts(items) == texts(whole) != []
+        assert len(pending(items)) == 1 and not pending(whole)
+
+
+@pytest.mark.parametrize("make", [gemini_document, opencode_document])
 def test_rest_of_a_cut_off_document_is_read_when_it_is_whole(
     make: Callable[[], tuple[str, bytes]], tmp_path: Path
 ) -> None:

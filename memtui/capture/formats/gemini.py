@@ -181,11 +181,11 @@ def _read_document(
         return
     if start and start.offset:
         yield FileReplaced("the document was written again")
-    document, is_cut_off = jsonl.parse_document(raw)
+    document, problem = jsonl.parse_document(raw)
     records = _parse_typed(raw) if document is None else [document]
     if records:
-        if is_cut_off:
-            yield PendingRecord(jsonl.CUT_OFF, raw.count(b"\n") + 1)
+        if problem:
+            yield PendingRecord(problem, raw.count(b"\n") + 1)
         reader = make_reader({})
         for number, record in enumerate(records, 1):
             yield from jsonl.read_one(reader, Record(number, record))

@@ -856,19 +856,28 @@ def parse_object(raw: object) -> dict[str, object] | None:
 
 
 CUT_OFF = "the document is cut off"
+_TEXT_AFTER = "text after the end of the document"
 
 
-def parse_document(raw: bytes) -> tuple[dict[str, object] | None, bool]:
-    """Parse a document that holds one JSON object, and say whether it is cut off.
+def parse_document(raw: bytes) -> tuple[dict[str, object] | None, str]:
+    """Parse a document that holds one JSON object, and say what is wrong with it.
 
     Of a cut-off one, what comes before the last whole object in a list is returned.
     Here, this is the first message::
 
         {"sessionId": "s1", "messages": [{"id": "m1"}, {"id": "m
     """
-    text = raw.decode("utf-8-sig", "replace")
-    if (document := parse_object(text)) is not None:
-        return document, False
+    text = decode(raw)
+    try:
+        value, end = _DECODER.raw_decode(text)
+    except (ValueError, RecursionError):
+        return _parse_beginning(text), CUT_OFF
+    if not isinstance(value, dict):
+        return None, ""
+    return value, _TEXT_AFTER if end < len(text) else ""
+
+
+def _parse_beginning(text: str) -> dict[str, object] | None:
     opened: list[str] = []
     end = 0
     for match in _STRING_OR_BRACKET.finditer(text):
@@ -879,8 +888,7 @@ def parse_document(raw: bytes) -> tuple[dict[str, object] | None, bool]:
                 end = match.end()
         elif len(match[0]) == 1:
             break
-    document = parse_object(f"{text[:end]}]}}") if end else None
-    return document, document is not None
+    return parse_object(f"{text[:end]}]}}") if end else None
 
 
 def decode(raw: bytes) -> str:

@@ -57,7 +57,6 @@ from memtui.capture.formats.base import (
 )
 from memtui.capture.formats.endings import read_ending, read_fields
 from memtui.capture.formats.jsonl import (
-    CUT_OFF,
     TOO_DEEP,
     parse_document,
     parse_object,
@@ -351,9 +350,9 @@ def _read_session_file(
 ) -> Iterator[ParsedItem]:
     """Read one session, all of it; what was yielded before is left out."""
     raw = path.read_bytes()
-    fields, is_cut_off = parse_document(raw)
-    if is_cut_off:
-        yield PendingRecord(CUT_OFF)
+    fields, problem = parse_document(raw)
+    if fields and problem:
+        yield PendingRecord(problem)
     folder = path.parents[3] if _is_in_storage(path) else path.parent
     reader = _MessageReader(folder, now, start.state if start else {})
     if fields is None:
