@@ -195,7 +195,7 @@ def test_messages_before_the_end_of_a_cut_off_document_are_read(
 
 
 @pytest.mark.parametrize("make", [gemini_document, opencode_document])
-def test_document_written_over_a_longer_one_is_read(
+def test_document_in_any_encoding_or_before_other_text_is_read(
     make: Callable[[], tuple[str, bytes]], tmp_path: Path
 ) -> None:
     place, raw = make()
@@ -205,6 +205,11 @@ def test_document_written_over_a_longer_one_is_read(
     source = formats.detect_format(file)
     assert source
     whole = list(source.read(file, None, agent="own", now=AFTERWARDS))
+    # As PowerShell writes it.
+    file.write_bytes(raw.decode().encode("utf-16"))
+    assert formats.detect_format(file) is source
+    items = list(source.read(file, None, agent="own", now=AFTERWARDS))
+    assert texts(items) == texts(whole) and not pending(items)
     for rest in (raw[-60:], raw):
         file.write_bytes(raw + rest)
         assert formats.detect_format(file) is source

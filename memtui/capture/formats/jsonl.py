@@ -5,6 +5,7 @@ the complete objects are read; the remainder is pending. A file that grows is re
 from the last point where nothing was open (``_Reading``).
 """
 
+import codecs
 import errno
 import hashlib
 import json
@@ -867,6 +868,9 @@ def parse_document(raw: bytes) -> tuple[dict[str, object] | None, str]:
 
         {"sessionId": "s1", "messages": [{"id": "m1"}, {"id": "m
     """
+    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        # PowerShell writes what a program prints as UTF-16.
+        raw = raw.decode("utf-16", "replace").encode("utf-8", "replace")
     text = decode(raw)
     try:
         value, end = _DECODER.raw_decode(text)
