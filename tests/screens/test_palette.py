@@ -28,6 +28,7 @@ TWINS = (
     {"show_withheld", "undo_judgement"},
     {"show_calendar", "ask_model"},
     {"open_demo", "toggle_card", "mark_done"},
+    {"show_points", "switch_points"},
 )
 """Commands that share a key, each in a place of its own."""
 
