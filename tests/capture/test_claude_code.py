@@ -224,6 +224,14 @@ def test_record_that_repeats_a_transcript_is_passed_over(
     assert isinstance(skipped, SkippedRecord) and not skipped.words
 
 
+def test_only_the_file_beside_a_folder_of_cowork_is_passed_over(tmp_path: Path) -> None:
+    export = tmp_path / "local_export.json"
+    export.write_text('{"info": {"id": "s1"}, "messages": []}')
+    (tmp_path / "local_1").mkdir()
+    (tmp_path / "local_1.json").write_text("{}")
+    assert formats.sort_files(tmp_path) == ([export], [])
+
+
 def test_journal_of_a_workflow_is_passed_over(tmp_path: Path) -> None:
     folder = tmp_path / "s1/subagents/workflows/wf_1"
     folder.mkdir(parents=True)

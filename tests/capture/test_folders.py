@@ -97,6 +97,7 @@ def test_files_that_nothing_is_kept_of_are_listed(tmp_path: Path) -> None:
     for name in names:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
+    (tmp_path / "local_1").mkdir()  # the folder of a session of Cowork
     to_import, ignored = formats.sort_files(tmp_path)
     assert {str(file.relative_to(tmp_path)) for file in to_import} == {
         name for name in names if names[name]

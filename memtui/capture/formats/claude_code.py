@@ -915,8 +915,9 @@ class ClaudeCodeFormat(JsonLinesFormat):
                 session / SUBAGENTS,
             )
             return any(place.exists() for place in transcripts)
-        is_described = path.name.endswith(".meta.json") or path.match("local_*.json")
-        is_read = is_described or path.parent.name == PASTED_TEXTS
+        if path.match("local_*.json"):
+            return Path(path).with_suffix("").is_dir()
+        is_read = path.name.endswith(".meta.json") or path.parent.name == PASTED_TEXTS
         return is_read or _is_journal(path)
 
     def related_files(self, path: Path) -> Iterable[Path]:
