@@ -45,7 +45,13 @@ from memtui.store.digests import digest
 from memtui.store.queues import EventRange
 from memtui.store.schema import IS_MESSAGE
 from memtui.store.sessions import SessionKey
-from memtui.store.source_copies import JSONL, STARTED, UNNAMED_HOOK, StoredEvent
+from memtui.store.source_copies import (
+    JSONL,
+    STARTED,
+    UNNAMED_HOOK,
+    StoredEvent,
+    route_rank,
+)
 
 if TYPE_CHECKING:
     from memtui.text.tokens import TokenCounter
@@ -246,6 +252,12 @@ def _match(
         if stored.event_id not in ended_ids and stored != stored_copies.get(event_id)
     }
     by_id = {event.event_id: event for event in others}
+    typed: dict[StoredEvent, Event] = {}
+    for event, prompt in source_copies.match_typed(others, numbers, route):
+        if route_rank(route) > route_rank(prompt.route):
+            typed.setdefault(prompt, event)
+        else:
+            matches.setdefault(event.event_id, prompt)
     worse = {
         event_id: stored
         for event_id, stored in matches.items()
@@ -265,11 +277,11 @@ def _match(
             number = numbers[event.agent, event.session_id]
             own = StoredEvent(event.event_id, route, number, event.timestamp_ms)
             replaced[stored] = stored_copies.get(event.event_id, own)
-    for stored, event in ended.items():
+    for stored, event in (ended | typed).items():
         number = numbers[event.agent, event.session_id]
         own = StoredEvent(event.event_id, route, number, event.timestamp_ms)
-        started = replace(stored, route=STARTED)
-        replaced[started] = stored_copies.get(event.event_id, own)
+        before = replace(stored, route=STARTED) if stored in ended else stored
+        replaced.setdefault(before, stored_copies.get(event.event_id, own))
     return stored_copies, replaced
 
 

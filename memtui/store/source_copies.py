@@ -18,6 +18,7 @@ from itertools import chain
 from memtui.model.events import (
     MAX_TIME_DIFFERENCE_MS,
     Event,
+    EventRole,
     EventType,
     content_fingerprint,
     fingerprint,
@@ -63,6 +64,12 @@ _RANKS = {_HISTORY: 0, UNNAMED_HOOK: 1, _HOOK: 2, JSONL: 3, "transcript": 4}
 """The order of preference of copies: a hook has neither the time nor the id of an
 event, and a history of prompts has nothing else."""
 
+MAX_REPEATED_MS = 60_000
+"""The most time between two prompts in a history that a transcript has once."""
+
+MAX_TYPED_MS = 1_000
+"""The most time from a typed prompt to its message, where their texts differ."""
+
 MAX_QUEUED_MS = 86_400_000
 """The most time between a prompt in a history and its copies."""
 
@@ -82,6 +89,17 @@ _ASSISTANT_MESSAGES_NEAR = (
     f" AND (route IN {_HOOKS} OR :route IN {_HOOKS})"
 )
 """Assistant messages around a time, where one of two routes is that of hooks."""
+
+_PROMPTS_NEAR = (
+    f"SELECT fingerprint, role = 'user' OR {{kind}} IS 'command', id, {ids.ROUTE},"
+    " session_id, at_ms FROM events e WHERE session_id = :session"
+    " AND at_ms BETWEEN :first_ms AND :last_ms AND type = 'user_message'"
+    f" AND subagent = '' AND (route = '{_HISTORY}') = :is_typed AND NOT {ids.IS_CLAIM}"
+    " ORDER BY at_ms, ordinal, id"
+).format(
+    kind="CASE WHEN json_valid(metadata) THEN json_extract(metadata, '$.kind') END"
+)
+"""The prompts around a time: those of a history, or all others."""
 
 _EARLIER_OWN_EVENT = (
     "SELECT 1 FROM events e WHERE e.session_id = ? AND e.at_ms < ?"
@@ -232,6 +250,38 @@ def match_by_fingerprint(
     unmatched = [event for event in batch if event.event_id not in matches]
     matches |= _match_calls(unmatched, numbers, route)
     return matches | _match_last_blocks(batch, numbers, route, matches)
+
+
+def match_typed(
+    batch: Iterable[Event], numbers: Numbers, route: str
+) -> list[tuple[Event, StoredEvent]]:
+    """Pair prompts of a history with messages of the same time or text, best first.
+
+    Their texts differ by what was pasted, by pictures and by how commands are written.
+    One of both is stored already. A history may have a prompt twice.
+    """
+    pairs: list[tuple[tuple[bool, int, str], Event, StoredEvent]] = []
+    for event in batch:
+        kind = event.metadata.get("kind")
+        is_prompt = event.role is EventRole.USER or kind == "command"
+        is_message = event.event_type is EventType.USER_MESSAGE and not event.subagent
+        if route == JSONL or not (is_prompt and is_message):
+            continue
+        at_ms, own = event.timestamp_ms, fingerprint(event)
+        for key, is_other_prompt, *columns in fetch(
+            _PROMPTS_NEAR,
+            session=numbers[event.agent, event.session_id],
+            first_ms=at_ms - MAX_REPEATED_MS,
+            last_ms=at_ms + MAX_REPEATED_MS,
+            is_typed=route != _HISTORY,
+        ):
+            stored = StoredEvent(*columns)
+            waited_ms = abs(stored.at_ms - at_ms)
+            is_other_text = bytes(key) != own
+            if not is_other_text or (is_other_prompt and waited_ms <= MAX_TYPED_MS):
+                order = is_other_text, waited_ms, event.event_id
+                pairs.append((order, event, stored))
+    return [pair[1:] for pair in sorted(pairs, key=lambda pair: pair[0])]
 
 
 def _match_calls(

@@ -249,6 +249,21 @@ SENT = {
         [{"type": "image", "source": IMAGE}, {"type": "text", "text": "what is wrong"}],
         "[image: image/png, 1 kB]\n\nwhat is wrong",
     ),
+    "picture alone": (
+        "[Image #1]",
+        [{"type": "text", "text": "[Image #1]"}, {"type": "image", "source": IMAGE}],
+        "[Image #1]\n\n[image: image/png, 1 kB]",
+    ),
+    "pasted text that is missing": (
+        "[Pasted text #1 +18 lines]",
+        "eighteen lines of a log",
+        "eighteen lines of a log",
+    ),
+    "command for the shell": (
+        "! git status",
+        "<bash-input> git status</bash-input>",
+        "<bash-input> git status</bash-input>",
+    ),
     "command for the model": (
         "/review fix the cart",
         "<command-message>review</command-message>\n<command-name>/review"
@@ -272,7 +287,8 @@ def test_prompt_that_was_sent_in_another_shape_is_stored_once(
 ) -> None:
     display, content, stored = SENT[name]
     about = {"sessionId": "s1", "timestamp": milliseconds(1)}
-    history = [about | {"display": display, "project": "/home/ada/shop"}]
+    before = {"timestamp": milliseconds(1) - 80}
+    history = [about | before | {"display": display, "project": "/home/ada/shop"}]
     message = {"role": "user", "content": content}
     sent = {"type": "user", "uuid": "u1", "cwd": "/home/ada/shop", "message": message}
     transcript = [about | sent | {"timestamp": at(1).isoformat()}]
@@ -301,3 +317,38 @@ def test_prompts_of_older_versions_are_counted_and_no_damage(
     records = [about | {"display": "fix the cart"}, about | {"display": "/init"}]
     reader = import_file(write(tmp_path / "history.jsonl", records))
     assert reader.progress.unread == {"a prompt of an unknown session": (2, 3)}
+
+
+@pytest.mark.parametrize("order", permutations(("typed", "sent")))
+def test_prompt_that_a_history_has_twice_is_stored_once(
+    order: tuple[str, ...], workspace: Workspace, tmp_path: Path
+) -> None:
+    record = {"project": "/home/ada/shop", "sessionId": "s1", "display": TEXTS[0]}
+    history = [
+        record | {"timestamp": milliseconds(1) + late} for late in (-9000, -8000)
+    ]
+    for source in order:
+        if source == "typed":
+            import_file(write(tmp_path / "history.jsonl", history))
+        else:
+            import_file(claude_transcript(tmp_path))
+    with database.connection():
+        sql = "SELECT text FROM events ORDER BY at_ms"
+        assert [text for (text,) in fetch(sql)] == TEXTS
+
+
+@pytest.mark.parametrize("order", permutations(("typed", "sent")))
+def test_other_prompt_of_a_history_stays_beside_the_transcript(
+    order: tuple[str, ...], workspace: Workspace, tmp_path: Path
+) -> None:
+    record = {"project": "/home/ada/shop", "sessionId": "s1", "display": "never sent"}
+    history = [record | {"timestamp": milliseconds(1) + 1500}]
+    for source in order:
+        if source == "typed":
+            import_file(write(tmp_path / "history.jsonl", history))
+        else:
+            import_file(claude_transcript(tmp_path))
+    with database.connection():
+        sql = "SELECT text FROM events ORDER BY at_ms"
+        texts = [text for (text,) in fetch(sql)]
+    assert texts == [TEXTS[0], "never sent", *TEXTS[1:]]

@@ -128,7 +128,7 @@ _QUEUED_BY_PROGRAM = re.compile(r'(/[a-z][\w:-]*(?:\s|\Z))|\{"task_id":')
 recorded again."""
 
 
-_BARE_COMMAND = re.compile(r"/[a-z][\w:-]*")
+_BARE_COMMAND = re.compile(r"/[a-z][\w:-]*|exit|quit|:wq?!?|:q!?")
 """A typed command without anything of the user's."""
 
 _PASTED = re.compile(r"\[(?:Pasted text|\.\.\.Truncated text) #(\d+)[^\[\]\n]*\]")
@@ -405,7 +405,7 @@ class _TranscriptReader(RecordReader):
         if missing:
             yield SkippedRecord("a pasted text that is missing", line)
         if text.startswith("!"):
-            text = f"<bash-input>{text[1:].strip()}</bash-input>"  # as in transcripts
+            text = f"<bash-input>{text[1:]}</bash-input>"  # as in transcripts
         yield self.builder.typed_prompt(position, text)
 
     def _position(self, line: int, fields: dict[str, object]) -> Position:
