@@ -754,7 +754,7 @@ def read_session_texts(sessions: Iterable[int]) -> list[SessionTexts]:
     )
     numbers = json.dumps(sorted(sessions))
     segments = fetch(
-        "SELECT g.session_id, n.node_id, v.headline FROM segments g"
+        "SELECT g.session_id, n.node_id, v.headline || '' FROM segments g"
         " JOIN nodes n ON n.node_id = g.id JOIN node_versions v ON v.id = n.latest_id"
         f" WHERE g.session_id {IN_JSON} ORDER BY g.start_ms, g.id",
         numbers,
@@ -766,7 +766,7 @@ def read_session_texts(sessions: Iterable[int]) -> list[SessionTexts]:
     rows = fetch(
         "SELECT s.id, s.own_name || char(10) ||"
         f" CASE WHEN {is_message} THEN '' ELSE s.work_name END || char(10)"
-        f" || s.title, s.summary FROM sessions s WHERE s.id {IN_JSON}",
+        f" || s.title, s.summary || '' FROM sessions s WHERE s.id {IN_JSON}",
         numbers,
     )
     return [
