@@ -253,7 +253,8 @@ def _match(
     }
     by_id = {event.event_id: event for event in others}
     typed: dict[StoredEvent, Event] = {}
-    for event, prompt in source_copies.match_typed(others, numbers, route):
+    taken = matches.keys() | {stored.event_id for stored in matches.values()}
+    for event, prompt in source_copies.match_typed(others, numbers, route, taken):
         if route_rank(route) > route_rank(prompt.route):
             typed.setdefault(prompt, event)
         else:

@@ -91,15 +91,18 @@ _ASSISTANT_MESSAGES_NEAR = (
 """Assistant messages around a time, where one of two routes is that of hooks."""
 
 _PROMPTS_NEAR = (
-    f"SELECT fingerprint, role = 'user' OR {{kind}} IS 'command', id, {ids.ROUTE},"
-    " session_id, at_ms FROM events e WHERE session_id = :session"
-    " AND at_ms BETWEEN :first_ms AND :last_ms AND type = 'user_message'"
+    "SELECT fingerprint, (role = 'user' OR {kind} IS 'command') AND NOT EXISTS"
+    " (SELECT 1 FROM source_copies c WHERE c.event_id = e.id"
+    f" AND c.route = '{_HISTORY}'), id, {ids.ROUTE}, session_id, at_ms FROM events e"
+    " WHERE session_id = :session AND at_ms BETWEEN :first_ms AND :last_ms"
+    " AND type = 'user_message'"
     f" AND subagent = '' AND (route = '{_HISTORY}') = :is_typed AND NOT {ids.IS_CLAIM}"
     " ORDER BY at_ms, ordinal, id"
 ).format(
     kind="CASE WHEN json_valid(metadata) THEN json_extract(metadata, '$.kind') END"
 )
-"""The prompts around a time: those of a history, or all others."""
+"""The prompts around a time: those of a history, or all others. The second column says
+whether they may be a prompt of a history that has another text."""
 
 _EARLIER_OWN_EVENT = (
     "SELECT 1 FROM events e WHERE e.session_id = ? AND e.at_ms < ?"
@@ -253,12 +256,13 @@ def match_by_fingerprint(
 
 
 def match_typed(
-    batch: Iterable[Event], numbers: Numbers, route: str
-) -> list[tuple[Event, StoredEvent]]:
+    batch: Iterable[Event], numbers: Numbers, route: str, taken: set[str]
+) -> Iterator[tuple[Event, StoredEvent]]:
     """Pair prompts of a history with messages of the same time or text, best first.
 
     Their texts differ by what was pasted, by pictures and by how commands are written.
-    One of both is stored already. A history may have a prompt twice.
+    One of both is stored already. A history may have a prompt twice. ``taken`` are the
+    ids of messages that have a prompt of the same text.
     """
     pairs: list[tuple[tuple[bool, int, str], Event, StoredEvent]] = []
     for event in batch:
@@ -268,7 +272,7 @@ def match_typed(
         if route == JSONL or not (is_prompt and is_message):
             continue
         at_ms, own = event.timestamp_ms, fingerprint(event)
-        for key, is_other_prompt, *columns in fetch(
+        for key, is_free, *columns in fetch(
             _PROMPTS_NEAR,
             session=numbers[event.agent, event.session_id],
             first_ms=at_ms - MAX_REPEATED_MS,
@@ -278,10 +282,14 @@ def match_typed(
             stored = StoredEvent(*columns)
             waited_ms = abs(stored.at_ms - at_ms)
             is_other_text = bytes(key) != own
-            if not is_other_text or (is_other_prompt and waited_ms <= MAX_TYPED_MS):
+            if not is_other_text or (is_free and waited_ms <= MAX_TYPED_MS):
                 order = is_other_text, waited_ms, event.event_id
                 pairs.append((order, event, stored))
-    return [pair[1:] for pair in sorted(pairs, key=lambda pair: pair[0])]
+    for (is_other_text, *_), event, stored in sorted(pairs, key=lambda pair: pair[0]):
+        message = stored if route == _HISTORY else event
+        if not (is_other_text and message.event_id in taken):
+            taken.add(message.event_id)
+            yield event, stored
 
 
 def _match_calls(

@@ -341,8 +341,10 @@ def test_prompt_that_a_history_has_twice_is_stored_once(
 def test_other_prompt_of_a_history_stays_beside_the_transcript(
     order: tuple[str, ...], workspace: Workspace, tmp_path: Path
 ) -> None:
-    record = {"project": "/home/ada/shop", "sessionId": "s1", "display": "never sent"}
-    history = [record | {"timestamp": milliseconds(1) + 1500}]
+    record: dict[str, Any] = {"project": "/home/ada/shop", "sessionId": "s1"}
+    record |= {"display": "never sent"}
+    said = record | {"timestamp": milliseconds(1), "display": TEXTS[0]}
+    history = [said, record | {"timestamp": milliseconds(1) + 600}]
     for source in order:
         if source == "typed":
             import_file(write(tmp_path / "history.jsonl", history))
