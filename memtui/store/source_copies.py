@@ -400,9 +400,8 @@ def match_by_source(
 ) -> dict[str, StoredEvent]:
     """Find events that another session of the same agent has, under the same source id.
 
-    Hook events are also compared with those of the same hook in their own session,
-    since their times are when they were received. The id is not enough: the text must
-    be the same, too.
+    Hook events are also compared with their own session, since their times are when
+    they were received. The id is not enough: the text must be the same, too.
     """
     by_hash: dict[bytes, list[Event]] = {}
     for event in batch:
@@ -418,8 +417,7 @@ def match_by_source(
         stored = StoredEvent(*columns)
         for event in by_hash[bytes(key)]:
             is_elsewhere = stored.session != numbers[event.agent, event.session_id]
-            is_repeated = route in _HOOKS and route == stored.route
-            if event.text == text and (is_elsewhere or is_repeated):
+            if event.text == text and (is_elsewhere or route in _HOOKS):
                 matches[event.event_id] = stored
     return matches
 
