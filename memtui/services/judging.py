@@ -396,6 +396,6 @@ def _request_updates(judgement: Judgement, now: datetime) -> None:
     # The name, state and outcome of its session are decided again, and what has changed
     # is rolled up. Other segments may have the same facts, or say the same.
     kinds = {*FACTS, BulletKind.OUTCOME, BulletKind.DECISION}
-    is_fact = claim.kind in kinds and not judgement.is_by_model
+    is_fact = claim.kind in kinds
     segments.request_summaries(names if is_fact or node_id not in names else [node_id])
     queues.add_nodes(names, to_ms(now))

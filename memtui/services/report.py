@@ -111,6 +111,10 @@ _HEADINGS = {
     "Committed": (BulletKind.COMMIT, BulletKind.PULL_REQUEST),
     "Left open": (BulletKind.LEFT_OPEN,),
     "Added by hand": (BulletKind.ADDED,),
+    "Corrected by hand": (
+        *(BulletKind.ASKED, BulletKind.OUTCOME),
+        *(BulletKind.TESTS, BulletKind.FILES, BulletKind.FAILED),
+    ),
 }
 """The headings below a project, and the kinds of bullets under each."""
 
@@ -172,10 +176,12 @@ def _list_bullets(row: PeriodWork) -> Iterator[Bullet]:
         text = f"{line.text} ({row.work.name})"
         drafts.append(DraftBullet(text, (line.event_id,), BulletKind.LEFT_OPEN))
     lines = work.link_lines(drafts, or_events=True)
-    yield from judgements.judge_lines(lines, work.read_judgements(number))
+    lines = judgements.judge_lines(lines, work.read_judgements(number))
+    yield from lines
     for node in nodes.get_many(names):
         for bullet in (*node.bullets, *node.further):
-            if bullet.kind in (BulletKind.DECISION, BulletKind.ADDED):
+            is_own = bullet.kind in (BulletKind.DECISION, BulletKind.ADDED)
+            if is_own or judgements.is_beside(bullet, lines):
                 yield bullet
 
 

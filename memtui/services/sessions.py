@@ -162,12 +162,14 @@ def read_card(agent: str, session_id: str) -> SessionCard:
         # Those of segments that were cut anew belong to none.
         names = {part.node_id for part in parts}
         missing = {k: j for k, j in judged.items() if j.node_id not in names}
-        others = judgements.list_missing(missing, parts[-1]) if parts else []
+        others = judgements.list_missing(missing, parts[-1], bullets) if parts else []
     of_parts = [
         bullet
         for part in parts
         for bullet in (*part.bullets, *part.further)
-        if bullet.verdict.is_by_model or bullet.kind is BulletKind.ADDED
+        if bullet.verdict.is_by_model
+        or bullet.kind is BulletKind.ADDED
+        or judgements.is_beside(bullet, bullets)
     ]
     of_parts += [bullet for bullet in others if not bullet.is_rejected]
     withheld = [bullet for part in parts for bullet in part.withheld]

@@ -6,7 +6,7 @@ session that were rejected are left out before its name, state and outcome are d
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -193,7 +193,7 @@ def _judge_node(
             for key, judgement in by_text.items()
             if judgement.node_id == node.node_id and key not in present
         }
-        missing = list_missing(of_node, node)
+        missing = list_missing(of_node, node, (*listed, *further))
         listed += [bullet for bullet in missing if not bullet.is_withheld]
         hidden += [bullet for bullet in missing if bullet.is_withheld]
     return replace(
@@ -242,17 +242,54 @@ def _find_part(
     return None
 
 
-def list_missing(by_text: ByText, node: TocNode) -> list[Bullet]:
+def list_missing(
+    by_text: ByText, node: TocNode, present: Sequence[Bullet]
+) -> list[Bullet]:
     """Return judged lines that a node lacks: rejected ones, and those that stay.
 
-    A person's and a model's lines stay; facts are those that its events show.
+    A model's line and one that a person worded stay; facts are those that its events
+    show.
+
+    Args:
+        by_text: The judgements about claims that the node lacks.
+        node: The node.
+        present: Its lines.
     """
     return [
         make_bullet(judgement, node.projects[0] if node.projects else "")
         for (kind, _), judgement in by_text.items()
         if judgement.ruling in HIDING
         or (judgement.is_by_model or kind == BulletKind.ADDED)
+        or (is_worded(judgement) and not has_words(present, judgement))
     ]
+
+
+_DECIDED_AGAIN = frozenset((BulletKind.STATE, BulletKind.LEFT_OPEN))
+"""Kinds that later events change; ``judge_work`` corrects them."""
+
+
+def is_worded(judgement: Judgement) -> bool:
+    """Return whether a line stays as a person worded it."""
+    is_shown = judgement.ruling not in HIDING
+    has_kind = judgement.claim.kind not in _DECIDED_AGAIN
+    return is_shown and has_kind and bool(judgement.words)
+
+
+def has_words(bullets: Iterable[Bullet], judgement: Judgement) -> bool:
+    """Return whether a line of the same kind has the words of a correction."""
+    kind, words = judgement.claim.kind, judgement.words
+    of_kind = (bullet.text for bullet in bullets if bullet.kind == kind)
+    return any(words in (text, *text.split("; ")) for text in of_kind)
+
+
+def is_beside(bullet: Bullet, lines: Sequence[Bullet]) -> bool:
+    """Return whether a line of a segment was worded by a person, and lines about its
+    session do not have it. These have each commit and each pull request by itself."""
+    judgement = bullet.judgement
+    if judgement is None or not is_worded(judgement) or bullet.kind in CORRECTED:
+        return False
+    is_repeated = any(repeats(line, judgement, NO_EVENTS) for line in lines)
+    return not (is_repeated or has_words(lines, judgement))
 
 
 def make_bullet(judgement: Judgement, project: str = "") -> Bullet:
@@ -351,33 +388,71 @@ def repeats(bullet: Bullet, judgement: Judgement, events: Mapping[str, str]) -> 
         return False
     _, name = _ITEMS[bullet.kind]
     parts = bullet.text.split("; ") if name else [""]
-    return any(part[:_NAME_CHARS] in claimed for part in parts)
+    return any(part[:_NAME_CHARS] in _all_words(judgement) for part in parts)
+
+
+def _all_words(judgement: Judgement) -> str:
+    """Return a claim in its own wording and in that of a correction."""
+    return f"{judgement.claim.text}\n{judgement.words}"
 
 
 def judge_facts(facts: Facts, by_text: ByText) -> Facts:
     """Return facts without those that were rejected, and with corrected ones."""
-    for (kind, claimed), judgement in by_text.items():
-        is_hidden = judgement.ruling in HIDING
-        if kind == BulletKind.OUTCOME and facts.reply:
-            event_id = facts.reply.event_id
-            is_meant = event_id in judgement.event_ids or facts.reply.text == claimed
-            if is_meant and not judgement.is_by_model:
+    for (kind, _), judgement in by_text.items():
+        is_hidden, reply = judgement.ruling in HIDING, facts.reply
+        if kind == BulletKind.OUTCOME and reply:
+            if _is_about_reply(judgement, reply):
                 if is_hidden:
                     facts = replace(facts, reply=None)
                 elif judgement.words:
-                    facts = replace(facts, reply=Line(judgement.words, event_id))
-        elif is_hidden and kind in _ITEMS:
+                    corrected = replace(reply, text=judgement.words)
+                    facts = replace(facts, reply=corrected)
+        elif kind in _ITEMS and (is_hidden or judgement.words):
             field, name = _ITEMS[BulletKind(kind)]
-            event_ids = set(judgement.event_ids)
-            items = tuple(
-                item
-                for item in getattr(facts, field)
-                if item.event_id not in event_ids
-                or (name and getattr(item, name)[:_NAME_CHARS] not in claimed)
-            )
-            changes: dict[str, Any] = {field: items}
+            items = getattr(facts, field)
+            if is_hidden:
+                items = _leave_out(items, name, judgement)
+            elif kind in CORRECTED:
+                items = (_correct(item, name, judgement) for item in items)
+            changes: dict[str, Any] = {field: tuple(items)}
             facts = replace(facts, **changes)
     return facts
+
+
+def _is_about_reply(judgement: Judgement, reply: Line) -> bool:
+    """Return whether a claim about an outcome is the agent's last message.
+
+    The line of a model is if the message begins with the same words.
+    """
+    claimed = judgement.claim.text
+    if not judgement.is_by_model:
+        return reply.event_id in judgement.event_ids or reply.text == claimed
+    return bool(re.match(rf"{re.escape(claimed.rstrip(' .…'))}(?!\w)", reply.text))
+
+
+def _leave_out(items: Iterable[Any], name: str, judgement: Judgement) -> Iterator[Any]:
+    """Yield facts without those of a rejected claim."""
+    event_ids, words = set(judgement.event_ids), _all_words(judgement)
+    for item in items:
+        is_named = not name or getattr(item, name)[:_NAME_CHARS] in words
+        if item.event_id not in event_ids or not is_named:
+            yield item
+
+
+CORRECTED = frozenset((BulletKind.COMMIT, BulletKind.PULL_REQUEST))
+"""Kinds of facts that have one text each, which is the line."""
+
+
+def _correct(item: Any, name: str, judgement: Judgement) -> Any:
+    """Return a fact with the words of a correction if its line is the claim."""
+    label = (
+        f"#{item.number} " if judgement.claim.kind == BulletKind.PULL_REQUEST else ""
+    )
+    claimed, text = judgement.claim.text, f"{label}{getattr(item, name)}"
+    is_shortened = claimed.endswith("…") and text.startswith(claimed[:-1])
+    if item.event_id in judgement.event_ids and (text == claimed or is_shortened):
+        return replace(item, **{name: judgement.words.removeprefix(label)})
+    return item
 
 
 _STATES = frozenset(WorkState)

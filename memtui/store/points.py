@@ -6,8 +6,10 @@ from typing import Any
 
 from memtui.model.audit import ClaimGroup, ClaimRow
 from memtui.model.events import from_ms
+from memtui.model.judgements import HIDING
 from memtui.model.nodes import BulletKind
 from memtui.model.work import OpenEnd
+from memtui.store import judgements
 from memtui.store.database import IN_JSON, fetch
 
 _NAMES = (
@@ -17,7 +19,7 @@ _NAMES = (
 
 
 def list_open() -> list[tuple[int, OpenEnd, ClaimRow]]:
-    """Return what sessions left open, the latest first, but not what was judged.
+    """Return what sessions left open, the latest first, but not what is to be hidden.
 
     Each comes with the number of its session, and with what would settle it. A session
     that is still going on has left nothing open yet.
@@ -27,16 +29,32 @@ def list_open() -> list[tuple[int, OpenEnd, ClaimRow]]:
         " json_each(CASE WHEN json_valid(s.work) THEN s.work ELSE '{}' END,"
         " '$.left_open') l WHERE NOT EXISTS"
         " (SELECT 1 FROM segments g WHERE g.session_id = s.id AND g.is_open)"
-        " AND NOT EXISTS (SELECT 1 FROM current_judgements j WHERE j.kind = 'left open'"
-        " AND j.subject = s.agent || ':' || s.name AND j.ruling IN ('done', 'rejected')"
-        " AND json_extract(l.value, '$.text') IN (j.text, j.words))"
         " ORDER BY s.updated_ms DESC, s.id, l.key"
     )
+    current = judgements.list_current("kind = ?", BulletKind.LEFT_OPEN)
+    judged = {(row.claim.subject, row.claim.text): row for row in current}
+    # The session has it as it was corrected, but not at once.
+    worded = {(row.claim.subject, row.words): row for row in current if row.words}
     open_ends = []
     for number, stored, updated_ms, session, name, project in rows:
         end = OpenEnd(**json.loads(stored))
-        about = BulletKind.LEFT_OPEN, end.text, from_ms(updated_ms), ClaimGroup.FACT
-        row = ClaimRow(session, *about, 0, None, "", name, end.event_id, project)
+        key = session, end.text
+        judgement = judged.get(key) or worded.get(key)
+        if judgement and judgement.ruling in HIDING:
+            continue
+        row = ClaimRow(
+            node_id=session,
+            kind=BulletKind.LEFT_OPEN,
+            text=judgement.claim.text if judgement else end.text,
+            at=from_ms(updated_ms),
+            group=ClaimGroup.FACT,
+            version=0,
+            ruling=judgement.ruling if judgement else None,
+            words=judgement.words if judgement else "",
+            session_name=name,
+            event_id=end.event_id,
+            project=project,
+        )
         open_ends.append((number, end, row))
     return open_ends
 
