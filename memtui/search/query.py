@@ -241,6 +241,21 @@ def parse(text: str, zone: tzinfo, filters: Filters = EVERYTHING) -> Query:
     )
 
 
+def read_question(text: str) -> str:
+    """Return a question as a query in which nothing is excluded.
+
+    An error that is pasted into a question has flags: "ld: cannot find -lzanzibar".
+    """
+    return _TOKEN.sub(
+        lambda match: (
+            match.group().removeprefix("-")
+            if match["not"] or _EXCLUDED.match(match.group())
+            else match.group()
+        ),
+        text,
+    )
+
+
 def correct(typed: str, searched: str, corrected: str) -> str:
     """Correct the misspelt words in all that was typed, dates included.
 

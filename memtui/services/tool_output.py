@@ -1,7 +1,8 @@
 """Searches the calls and the output of tools, which no index contains.
 
 It reads the stored events one by one. An event matches if it has all words of the
-query, in any case; each session has one hit.
+query, in any case; each session has one hit. Where none has all of them, one with a
+word that no message contains is enough.
 """
 
 import time
@@ -26,6 +27,9 @@ LIMIT = 20
 MAX_EVENTS = 400
 """The most events that are read, the newest ones that match."""
 
+UNKNOWN_CHARS = 4
+"""A shorter word in ASCII is part of many others: it is not enough alone."""
+
 
 def find(
     text: str,
@@ -34,8 +38,12 @@ def find(
     *,
     limit: int = LIMIT,
     filters: Filters = EVERYTHING,
+    unknown: Sequence[str] = (),
 ) -> Hits:
     """Return the sessions whose tools' calls or output have all words of a query.
+
+    If there is none, those that have one of its ``unknown`` words, which no message
+    contains.
 
     Those with all words in one line come first, then failed calls, then the newest.
     Nothing matches without a word, or with a filter that only messages or nodes pass.
@@ -49,7 +57,9 @@ def find(
             query, filters=restrict_to_periods(query.filters, query.periods)
         )
         with database.connection():
-            hits = _find(resolve_names(query)[0])
+            query = resolve_names(query)[0]
+            hits = _find(query, unknown, has_all=True)
+            hits = hits or _find(query, unknown, has_all=False)
     return Hits(
         text,
         tuple(hits[:limit]),
@@ -63,20 +73,30 @@ def is_needed(hits: Sequence[Hit], filters: Filters) -> bool:
     return filters.role is EventRole.TOOL or all(hit.score < MIN_GOOD for hit in hits)
 
 
-def _find(query: Query) -> list[Hit]:
-    """Return a hit for each session, the best first."""
+def _find(query: Query, unknown: Sequence[str], *, has_all: bool) -> list[Hit]:
+    """Return a hit for each session, the best first.
+
+    It has all words of the query, or one of the unknown words.
+    """
     words = [word.text for word in query.words] or [*query.phrases]
+    sought = words
+    if not has_all:
+        sought = [w for w in unknown if len(w) >= UNKNOWN_CHARS or not w.isascii()]
+        if not sought:
+            return []
     best: dict[int, tuple[bool, Event, str]] = {}
     counts: dict[int, int] = {}
-    for number, event in conversations.find_in_tools(words, query.filters, MAX_EVENTS):
+    for number, event in conversations.find_in_tools(
+        sought, query.filters, MAX_EVENTS, has_all=has_all
+    ):
         if not query.matches(event.text):
             continue
         counts[number] = counts.get(number, 0) + 1
-        line, has_all = _best_line(event.text, words)
+        line, is_whole = _best_line(event.text, words, unknown)
         before = best.get(number)
-        is_better = (has_all, event.is_failed)
+        is_better = (is_whole, event.is_failed)
         if before is None or is_better > (before[0], before[1].is_failed):
-            best[number] = has_all, event, line
+            best[number] = is_whole, event, line
     times = {n: (n, event.timestamp_ms) for n, (_, event, _) in best.items()}
     segment_at = segments.find_at(times.values())
     entries = {
@@ -84,7 +104,7 @@ def _find(query: Query) -> list[Hit]:
     }
     by_number = sessions.get_many(best)
     hits = []
-    for number, (has_all, event, line) in best.items():
+    for number, (is_whole, event, line) in best.items():
         node_id = segment_at.get(times[number], "")
         hits.append(
             Hit(
@@ -94,7 +114,7 @@ def _find(query: Query) -> list[Hit]:
                 event,
                 event.timestamp,
                 best_snippet([line], query),
-                MIN_GOOD if has_all else MIN_PARTIAL,
+                MIN_GOOD if is_whole else MIN_PARTIAL,
                 opens=node_id,
                 more=counts[number] - 1,
             )
@@ -107,13 +127,20 @@ def _is_failed(hit: Hit) -> bool:
     return hit.event is not None and hit.event.is_failed
 
 
-def _best_line(text: str, words: Sequence[str]) -> tuple[str, bool]:
-    """Return the first line with the most words, and whether it has all of them."""
+def _best_line(
+    text: str, words: Sequence[str], unknown: Sequence[str]
+) -> tuple[str, bool]:
+    """Return the first line with the most words, and whether it has all of them.
+
+    Words that no message contains count before others.
+    """
     folded = [word.lower() for word in words]
-    best, most = "", -1
+    rare = [word.lower() for word in unknown]
+    best, most = "", (-1, -1)
     for line in text.splitlines():
         lowered = line.lower()
         count = sum(word in lowered for word in folded)
-        if count > most:
-            best, most = line, count
-    return best, most == len(words)
+        counts = sum(word in lowered for word in rare), count
+        if counts > most:
+            best, most = line, counts
+    return best, most[1] == len(words)

@@ -407,20 +407,21 @@ MAX_SCANNED = 100_000
 
 
 def find_in_tools(
-    words: Sequence[str], filters: Filters, limit: int
+    words: Sequence[str], filters: Filters, limit: int, *, has_all: bool = True
 ) -> list[tuple[int, Event]]:
     """Return the newest calls and results with all of some words, in any order.
 
-    Filters on nodes and roles are ignored.
+    Without ``has_all``, one of the words is enough. Filters on nodes and roles are
+    ignored.
     """
+    contains = [r"text LIKE ? ESCAPE '\'" for _ in words]
+    condition = (" AND " if has_all else " OR ").join(contains) or "TRUE"
     numbers = scopes.get_sessions(filters)
     rows = fetch(
         "SELECT id, session_id FROM events WHERE type = 'tool_result'"
         f" AND at_ms >= ? AND at_ms < ? AND (? OR session_id {IN_JSON})"
-        " AND (? OR subagent = '')"
-        + r" AND text LIKE ? ESCAPE '\'"
-        * len(words)
-        + " AND id >= coalesce((SELECT id FROM events WHERE type = 'tool_result'"
+        f" AND (? OR subagent = '') AND ({condition})"
+        " AND id >= coalesce((SELECT id FROM events WHERE type = 'tool_result'"
         " ORDER BY id DESC LIMIT 1 OFFSET ?), '') ORDER BY id DESC LIMIT ?",
         *_time_range(filters),
         numbers is None,

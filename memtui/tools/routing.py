@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from memtui.model import citations
 from memtui.model.audit import ClaimRow
 from memtui.model.filters import ALL, EVERYTHING, Scope
-from memtui.model.hit import Hits, score_band
+from memtui.model.hit import Hit, Hits, score_band
 from memtui.model.nodes import TocEntry
 from memtui.search import query as search_query
 from memtui.search.query import (
@@ -32,8 +32,10 @@ from memtui.tools.formatting import LineWriter
 from memtui.tools.replies import Item, Reply
 from memtui.tools.search import (
     describe_quotes,
+    find_in_tools,
     list_unknown,
     nothing_found,
+    order_items,
     search_notes,
 )
 from memtui.tools.toc import MAX_CHILDREN
@@ -76,6 +78,7 @@ def route(
 ) -> Reply:
     """Answer a question by the strategy that fits it, and say which that is."""
     zone = workspace.zone
+    question = search_query.read_question(question)
     if _ASKS_WHAT_IS_OPEN.search(question):
         return _list_left_open(workspace, question, scope, limit)
     filters = replace(EVERYTHING, scope=scope)
@@ -90,8 +93,18 @@ def route(
     covering = [node for nodes in by_period.values() for node in nodes]
     nodes = [*{node.node_id: node for node in covering}.values()]
     quoted = QuoteResult(Hits(question))
+    in_tools: Sequence[Hit] = ()
+    note: list[str] = []
     if strategy in (Strategy.WORDS, Strategy.TIME_AND_WORDS):
         quoted = _search(workspace, question, parsed, limit, scope)
+        in_tools, note = find_in_tools(
+            workspace,
+            question,
+            quoted.quotes,
+            limit,
+            replace(EVERYTHING, scope=scope),
+            quoted.unknown,
+        )
     times = [quote.at for quote in quoted.quotes]
     elsewhere = []
     if parsed.periods and times and not any(map(parsed.covers, times)):
@@ -101,6 +114,7 @@ def route(
         lead_in = f"Nothing of {named} matches; these" if nodes else "These"
         elsewhere = [f"{lead_in} are of other times."]
     score = _score(strategy, nodes, quoted, is_elsewhere=bool(elsewhere))
+    score = max([score, *(hit.score for hit in in_tools)])
     if not nodes and not (strategy is Strategy.WORDS and score >= TOP_SCORE):
         nodes = browse.list_children(limit=MAX_CHILDREN, scope=scope)
     items = describe_quotes(quoted.quotes)
@@ -119,12 +133,15 @@ def route(
     missing += note_earlier_starts(parsed.periods, starts)
     # The times are in the head.
     search_remarks = search_notes(replace(quoted.sessions, dates=()))
-    notes = [*missing, *elsewhere, *search_remarks]
-    if not (notes or items):
+    notes = [*note, *missing, *elsewhere, *search_remarks]
+    if not (notes or items or in_tools):
         notes = [nothing_found()]
-    return _reply(
+    reply = _reply(
         workspace, strategy, why, score, items, notes, understood, quoted.unknown
     )
+    tool_items = formatting.quotes(in_tools)
+    lists = {**reply.lists, "tool_output": tool_items}
+    return replace(reply, lists=lists, order=order_items(items, tool_items))
 
 
 def _reply(

@@ -28,13 +28,17 @@ def teleport(
     workspace: "Workspace", query: str, *, limit: int = 10, scope: Scope = ALL
 ) -> Reply:
     """List nodes and grips by words, each with its score and a snippet."""
-    result = workspace.teleport.find(query, limit=limit, filters=Filters(scope=scope))
+    filters = Filters(scope=scope)
+    result = workspace.teleport.find(query, limit=limit, filters=filters)
+    unknown = workspace.quotes.list_unknown(query, filters)
+    in_tools, _ = find_in_tools(workspace, query, result.hits, limit, filters, unknown)
     items = [formatting.hit(hit, is_recent=result.is_recent) for hit in result.hits]
     return Reply(
         {"hits": add_verdicts(items, result.hits)},
         LineWriter(workspace.zone).hit,
         notes=[
-            *list_unknown(workspace.quotes.list_unknown(query, Filters(scope=scope))),
+            *_note_in_tools(in_tools),
+            *list_unknown(unknown),
             *search_notes(result, "" if result.hits else nothing_found(scope)),
         ],
     )
@@ -49,12 +53,16 @@ def search_memory(
 ) -> Reply:
     """List short quotes that match, from everything; several of one session."""
     quoted = workspace.quotes.find(query, limit=limit, filters=filters)
-    in_tools, note = _find_in_tools(workspace, query, quoted.quotes, limit, filters)
+    in_tools, note = find_in_tools(
+        workspace, query, quoted.quotes, limit, filters, quoted.unknown
+    )
     nothing = "" if quoted.quotes or in_tools else nothing_found(filters.scope)
     hits = describe_quotes(quoted.quotes, is_recent=quoted.sessions.is_recent)
+    tool_items = formatting.quotes(in_tools)
     return Reply(
-        {"hits": hits, "tool_output": formatting.quotes(in_tools)},
+        {"hits": hits, "tool_output": tool_items},
         LineWriter(workspace.zone).hit,
+        order=order_items(hits, tool_items),
         notes=[
             *note,
             *list_unknown(quoted.unknown),
@@ -76,16 +84,21 @@ def search_sessions(
     result = workspace.message_search.find(
         query, limit=limit, before=before, after=after, filters=filters
     )
-    in_tools, note = _find_in_tools(workspace, query, result.hits, limit, filters)
+    unknown = workspace.quotes.list_unknown(query, filters)
+    in_tools, note = find_in_tools(
+        workspace, query, result.hits, limit, filters, unknown
+    )
     nothing = "" if result.hits or in_tools else nothing_found(filters.scope)
     hits = formatting.message_hits(result.hits, is_recent=result.is_recent)
+    tool_items = formatting.message_hits(in_tools)
     return Reply(
-        {"hits": hits, "tool_output": formatting.message_hits(in_tools)},
+        {"hits": hits, "tool_output": tool_items},
         LineWriter(workspace.zone).message_hit,
         {"query": query},
+        order=order_items(hits, tool_items),
         notes=[
             *note,
-            *list_unknown(workspace.quotes.list_unknown(query, filters)),
+            *list_unknown(unknown),
             *search_notes(result, nothing),
         ],
         details="window",
@@ -93,12 +106,13 @@ def search_sessions(
     )
 
 
-def _find_in_tools(
+def find_in_tools(
     workspace: "Workspace",
     query: str,
     hits: Sequence[Hit],
     limit: int,
     filters: Filters,
+    unknown: Sequence[str],
 ) -> tuple[Sequence[Hit], list[str]]:
     """Return what only the output of tools has, and a note on it, if it is needed."""
     from memtui.services import tool_output
@@ -109,12 +123,34 @@ def _find_in_tools(
     ):
         return (), []
     result = tool_output.find(
-        query, workspace.now(), workspace.zone, limit=limit, filters=filters
+        query,
+        workspace.now(),
+        workspace.zone,
+        limit=limit,
+        filters=filters,
+        unknown=unknown,
     )
     listed = {hit.event_id for hit in hits}
     new = [hit for hit in result.hits if hit.event_id not in listed]
     note = f"The last {plural(len(new), 'hit')}: in the output of tools."
     return new, [note] if new and hits else []
+
+
+def order_items(hits: Sequence[Item], in_tools: Sequence[Item]) -> Sequence[int]:
+    """Return the places of the items, the most important first.
+
+    Tools are searched if no hit is good: the first of theirs is shown whatever the
+    budget.
+    """
+    first, *others = range(len(hits), len(hits) + len(in_tools)) or [0]
+    return [first, *range(len(hits)), *others] if in_tools else ()
+
+
+def _note_in_tools(in_tools: Sequence[Hit]) -> list[str]:
+    """Return the note of an answer that cannot have hits in the output of tools."""
+    count = plural(len(in_tools), "session")
+    note = f"The output of tools has it in {count}: search_memory lists them."
+    return [note] if in_tools else []
 
 
 def describe_quotes(hits: Sequence[Hit], *, is_recent: bool = False) -> list[Item]:
@@ -192,7 +228,11 @@ def retrieve_memory(
     filters: Filters = EVERYTHING,
 ) -> Reply:
     """Return the memories that match best, some with messages."""
+    query = search_query.read_question(query)
     quoted = workspace.quotes.find(query, filters=filters)
+    in_tools, _ = find_in_tools(
+        workspace, query, quoted.quotes, limit, filters, quoted.unknown
+    )
     result, now = quoted.sessions, workspace.now()
     parsed = search_query.parse(query, workspace.zone)
     items: list[Item] = []
@@ -213,7 +253,11 @@ def retrieve_memory(
     return Reply(
         {"memories": items},
         markdown,
-        notes=[*list_unknown(quoted.unknown), *search_notes(result, nothing)],
+        notes=[
+            *_note_in_tools(in_tools),
+            *list_unknown(quoted.unknown),
+            *search_notes(result, nothing),
+        ],
         separator="\n\n",
         details="details",
         multiline="details",

@@ -194,3 +194,21 @@ def test_the_terms_of_phrases_are_separate() -> None:
     assert query.phrase_terms == ("user", "name", "fail")
     assert parse("token").phrase_terms == ()
     assert parse('"the of"').phrase_terms == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "query"),
+    [
+        ("ld: cannot find -lzanzibar", "ld: cannot find lzanzibar"),
+        ('why -"first draft" of -I/usr/include', 'why "first draft" of I/usr/include'),
+        (
+            '"cannot find -lzanzibar" -rf --force',
+            '"cannot find -lzanzibar" -rf --force',
+        ),
+        ("left - right -level:day", "left - right -level:day"),
+    ],
+)
+def test_question_excludes_nothing(question: str, query: str) -> None:
+    assert search_query.read_question(question) == query
+    parsed = parse(query)
+    assert not (parsed.excluded or parsed.excluded_phrases)

@@ -1,5 +1,6 @@
 """Searching the calls and output of tools, which no index contains."""
 
+from collections.abc import Callable, Sequence
 from datetime import UTC
 
 import pytest
@@ -8,7 +9,8 @@ from memtui.model.events import EventRole
 from memtui.model.filters import EVERYTHING, Filters, Scope
 from memtui.model.hit import MIN_GOOD, Hits
 from memtui.services import tool_output
-from memtui.tools import search
+from memtui.tools import replies, routing, search
+from memtui.tools.replies import Reply
 from memtui.workspace import Workspace
 from tests.message_factory import (
     clock,
@@ -37,8 +39,10 @@ def stored(workspace: Workspace) -> Workspace:
     return workspace
 
 
-def find(query: str, filters: Filters = EVERYTHING) -> Hits:
-    return tool_output.find(query, clock(), UTC, filters=filters)
+def find(
+    query: str, filters: Filters = EVERYTHING, unknown: Sequence[str] = ()
+) -> Hits:
+    return tool_output.find(query, clock(), UTC, filters=filters, unknown=unknown)
 
 
 @pytest.mark.parametrize(
@@ -86,3 +90,36 @@ def test_agents_get_no_tool_output_beside_a_good_hit(stored: Workspace) -> None:
     assert not search.search_memory(stored, "start server").lists["tool_output"]
     asked_for = search.search_memory(stored, "role:tool npm start")
     assert len(asked_for.lists["tool_output"]) == 2
+
+
+QUESTIONS = ["Where did we see EACCES?", "What was the EACCES error of zeppelin?",
+             "Why did the server not start: -EACCES"]  # fmt: skip
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_question_finds_what_only_tool_output_has(
+    stored: Workspace, question: str
+) -> None:
+    reply = routing.route(stored, question)
+    first, second = reply.lists["tool_output"]
+    assert "EACCES" in first["snippet"] and second["id"].startswith("evt:")
+    assert reply.head["band"] in ("good", "partial")
+    assert any("EACCES" in note for note in reply.notes)  # it is in no message
+    small = replies.fit_text(reply, 150, stored.counter)
+    assert "permission denied" in small.text
+
+
+@pytest.mark.parametrize("tool", [search.retrieve_memory, search.teleport])
+def test_memories_and_summaries_say_that_tool_output_has_it(
+    stored: Workspace, tool: Callable[..., Reply]
+) -> None:
+    note = "The output of tools has it in 2 sessions: search_memory lists them."
+    assert note in tool(stored, "EACCES mkdir").notes
+    assert note not in tool(stored, "zeppelin").notes
+
+
+def test_short_unknown_word_is_no_part_of_others_in_tool_output(
+    stored: Workspace,
+) -> None:
+    assert not find("zeppelin ACC", unknown=("zeppelin", "ACC")).hits
+    assert find("zeppelin EACC", unknown=("zeppelin", "EACC")).hits
