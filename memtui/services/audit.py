@@ -2,19 +2,20 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import tzinfo
 from typing import Any
 
 from memtui.errors import MemtuiError
-from memtui.model import calendar
+from memtui.model import calendar, citations
 from memtui.model.audit import AuditQuery, ClaimCount, ClaimGroup, ClaimRow
 from memtui.model.events import to_ms
 from memtui.model.judgements import Claim, Judgement, Ruling
 from memtui.model.nodes import Bullet
 from memtui.services import judging
 from memtui.store import audit as store_audit
-from memtui.store import database, judgements, nodes, sessions
+from memtui.store import database, judgements, nodes, segments, sessions
 
 PAGE_SIZE = 500
 """The claims that are listed at once."""
@@ -82,13 +83,18 @@ def narrow(query: AuditQuery, name: str, zone: tzinfo) -> AuditQuery:
     """
     with database.connection():
         subject = judging.find_subject(nodes.resolve_id(name))
-        if subject.startswith("toc:"):
-            start, end = calendar.bounds(subject, zone)
-            return replace(query, start_ms=to_ms(start), end_ms=to_ms(end))
         agent, _, session_id = subject.partition(":")
-        if sessions.get_number(agent, session_id) is None:
-            raise MemtuiError(f"there is no node and no session {name}")
-        return replace(query, session=subject)
+        if sessions.get_number(agent, session_id) is not None:
+            return replace(query, session=subject)
+        with suppress(ValueError):
+            start, end = map(to_ms, calendar.bounds(subject, zone))
+            is_segment = subject.startswith(citations.SEGMENT_PREFIX)
+            parts = [] if is_segment else segments.list_overlapping(start, end)
+            if parts or nodes.is_stored(subject):
+                return replace(query, start_ms=start, end_ms=end)
+        raise MemtuiError(
+            f"nothing is stored of {name}: there is no such node or session"
+        )
 
 
 def list_claims(query: AuditQuery, limit: int) -> list[ClaimRow]:

@@ -4,6 +4,7 @@ An opinion is stored beside the verdict and the judgements, and changes neither.
 """
 
 from datetime import datetime
+from itertools import takewhile
 
 from memtui.errors import MemtuiError
 from memtui.model.audit import ClaimRow
@@ -16,8 +17,11 @@ from memtui.summarize.ollama.record import PromptRecord, claim_record
 from memtui.summarize.ollama.summarizer import Ollama
 
 
-def ask(row: ClaimRow, model: Ollama, now: datetime) -> None:
+def ask(row: ClaimRow, model: Ollama, now: datetime) -> str:
     """Ask a model about a claim, which may take minutes, and store what it says.
+
+    Returns:
+        "", or what it has answered before: it would answer the same again.
 
     Raises:
         MemtuiError: Nothing is stored; the message says why, and what to do.
@@ -28,8 +32,8 @@ def ask(row: ClaimRow, model: Ollama, now: datetime) -> None:
     health = model.health()  # It chooses the model.
     if not health.is_ready:
         raise MemtuiError(health.summary)
-    if claim.history and claim.history[0].author == model.identity:
-        return  # It would say the same again.
+    if before := _find_answer(claim, model.identity):
+        return before
     answer, words = model.check_claim(asked)
     opinion = Judgement(
         claim.claim,
@@ -44,6 +48,17 @@ def ask(row: ClaimRow, model: Ollama, now: datetime) -> None:
         if not {*asked.all_lines} <= {*current.all_lines}:
             raise MemtuiError("the claim or its source was changed meanwhile")
         judgements.add(opinion, to_ms(now))
+    return ""
+
+
+_CHANGING = frozenset((Ruling.CORRECTED, Ruling.MOVED, Ruling.UNDONE, Ruling.FORGOTTEN))
+"""After these a claim may have another wording or another source."""
+
+
+def _find_answer(claim: ClaimDetails, identity: str) -> str:
+    """Return what a model has answered about a claim as it is now; "" if nothing."""
+    unchanged = takewhile(lambda past: past.ruling not in _CHANGING, claim.history)
+    return next((past.reason for past in unchanged if past.author == identity), "")
 
 
 def _read(row: ClaimRow) -> tuple[ClaimDetails, PromptRecord]:

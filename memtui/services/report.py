@@ -153,8 +153,10 @@ def make_report(
         for heading, kinds in _HEADINGS.items():
             listed = [bullet for bullet in bullets[project] if bullet.kind in kinds]
             sections += [Section(heading, 3, bullets=listed)] if listed else []
-    totals = audit.count_claims(audit.narrow(AuditQuery(scope), node_id, zone))
-    footer = _describe_totals(len(works), totals) if works else ""
+    footer = ""
+    if works:
+        totals = audit.count_claims(audit.narrow(AuditQuery(scope), node_id, zone))
+        footer = _describe_totals(len(works), totals)
     write = write_html if as_html else write_markdown
     return write(sections, zone, footer)
 

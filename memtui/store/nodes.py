@@ -32,6 +32,7 @@ from memtui.store.database import (
     IN_JSON,
     db,
     execute,
+    existing_keys,
     fetch,
     fetch_column,
     fetch_dicts,
@@ -386,6 +387,12 @@ def list_ids() -> list[str]:
     """Return the ids of all nodes that have a version."""
     sql = "SELECT node_id FROM nodes WHERE latest_id IS NOT NULL ORDER BY node_id"
     return fetch_column(sql)
+
+
+def is_stored(node_id: str) -> bool:
+    """Return whether there is a node or a version of it."""
+    tables = ("nodes", "node_versions")
+    return any(existing_keys(table, [node_id], "node_id") for table in tables)
 
 
 def filter_live(node_ids: Sequence[str]) -> set[str]:

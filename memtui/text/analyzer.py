@@ -122,6 +122,15 @@ def word_pattern(text: str) -> re.Pattern[str]:
     return _words_pattern() if is_foreign else _ASCII_WORDS
 
 
+def find_word(text: str, word: str) -> Iterator[tuple[int, int]]:
+    """Yield where a text has a word or a number, in either case, but not as a part of a
+    longer one."""
+    before, after = rf"(?<!{_LETTERS})(?<!\d[.,])", rf"(?!{_LETTERS})(?![.,]\d)"
+    pattern = f"{before}{re.escape(word)}{after}"
+    for match in re.finditer(pattern, text, re.IGNORECASE):
+        yield match.span()
+
+
 def last_part(word: str) -> str:
     """Return the last part of a word: ``name`` of ``user_name``."""
     cut = word[:MAX_WORD_CHARS]

@@ -1,5 +1,6 @@
 """The audit: claims are listed with their sources, and judged by one key each."""
 
+from datetime import UTC
 from threading import Event
 
 import pytest
@@ -9,19 +10,23 @@ from textual.widgets import Static
 
 from memtui.errors import MemtuiError
 from memtui.model.audit import AuditQuery
-from memtui.model.judgements import Ruling
+from memtui.model.judgements import Claim, Ruling
+from memtui.model.nodes import Bullet
+from memtui.model.verdicts import Support, Verdict, VerdictFeatures
 from memtui.services import audit, browse, coverage
+from memtui.services.audit import ClaimDetails
 from memtui.services.outline import read_outline
 from memtui.store import database, judgements
 from memtui.store.coverage import Counts
 from memtui.tui.app import MemtuiApp
-from memtui.tui.screens.audit import AuditScreen, ClaimList
+from memtui.tui.screens.audit import AuditScreen, ClaimList, draw_claim
 from memtui.tui.screens.dialogs import ChoiceScreen
 from memtui.tui.screens.reader import ReaderScreen
 from memtui.tui.widgets.panes import PaneTitle
 from memtui.tui.widgets.source_pane import SourcePane
 from memtui.workspace import Workspace
 from tests import model_versions
+from tests.conftest import NOW
 from tests.pilots import AppOf, Compare, Settle, press, steps
 
 SIZES = [(80, 24), (120, 36), (200, 60)]
@@ -304,3 +309,14 @@ def test_audit_picture(
 ) -> None:
     run = steps(settle, "home", "A", "x")
     assert snap_compare(app_of(audited), terminal_size=size, run_before=run)
+
+
+def test_missing_number_is_underlined_at_each_place_but_not_within_another() -> None:
+    features = VerdictFeatures(missing=("2",))
+    verdict = Verdict(Support.WEAK, features)
+    bullet = Bullet("Start 1200 parts: 2 of 2", ("g",), verdict)
+    claim = Claim("s", "outcome", bullet.text)
+    details = ClaimDetails(bullet, claim, "s", "Mill", "", "", ())
+    spans = draw_claim(details, UTC, NOW).spans
+    starts = [span.start for span in spans if "underline" in str(span.style)]
+    assert starts == [18, 23]

@@ -68,6 +68,21 @@ async def test_one_key_asks_once_and_shows_the_answer(
         assert list_of(pilot).current is not None
 
 
+async def test_second_question_says_what_was_answered(
+    asking: Workspace, stub: Stub, app_of: AppOf, settle: Settle
+) -> None:
+    app = app_of(asking)
+    stub.always(faults.saying("{"))
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, "home", "A", "c")
+        assert notices(app) == []
+        await press(pilot, settle, "c")
+        (notice,) = notices(app)
+        assert "already: no usable answer" in notice
+        assert len(stub.chats()) == 1
+
+
 async def test_weak_claims_are_asked_about_until_stopped(
     asking: Workspace, stub: Stub, app_of: AppOf, settle: Settle
 ) -> None:

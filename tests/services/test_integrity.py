@@ -322,6 +322,22 @@ def test_share_of_supported_claims_decides_the_exit_code(home: Path) -> None:
     assert "no session AGENT:SESSION" in refused.stderr
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "toc:year:1999",
+        "1999",
+        "toc:segment:1999-01-01:ABC",
+        "toc:segment:2024-01-15:ABC",
+        "toc:nothing",
+        "claude-code:nobody",
+    ],
+)
+def test_name_of_which_nothing_is_stored_is_refused(home: Path, name: str) -> None:
+    output = run_memtui(home, "audit", name, "--fail-under", "100", code=1)
+    assert "nothing is stored of" in output.stderr and output.stdout == ""
+
+
 def test_real_transcripts_are_resolved(shared: Path, workspace: Workspace) -> None:
     folders = [shared / name for name in ("claude_code", "codex", "copilot_cli")]
     for _ in workspace.pipeline.importer().run(folders):

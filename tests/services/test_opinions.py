@@ -108,6 +108,16 @@ def test_model_is_asked_again_only_after_a_change(
     ]
 
 
+def test_model_is_not_asked_again_after_a_judgement(
+    full_workspace: Workspace, stub: Stub
+) -> None:
+    ask(stub)
+    claim = audit.find_claim(find_row())
+    judging.judge(claim.page, claim.bullet, Ruling.ACCEPTED, NOW)
+    ask(stub)
+    assert len(stub.chats()) == 1
+
+
 def test_unusable_answer_is_stored_as_such(
     full_workspace: Workspace, stub: Stub
 ) -> None:

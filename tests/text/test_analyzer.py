@@ -241,3 +241,21 @@ def test_word_cache_keeps_recent_words() -> None:
         assert cache[f"w{number}"] == f"W{number}"
     assert calls.count("often") == 1 and len(calls) == 201
     assert len(cache) + len(cache._earlier) <= 20
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "places"),
+    [
+        ("Start 1200 parts, 2 of them, 2.5 and 1.2 and 2", "2", [18, 45]),
+        ("Use Redis，没有Redis的 redis", "Redis", [4, 12, 19]),
+        ("xpayments.py, payments.py", "payments.py", [14]),
+        ("Римский Рим", "Рим", [8]),
+        ("用户没有缓存", "缓存", [4]),
+        ("2 parts of 12 parts", "2 parts", [0]),
+    ],
+)
+def test_word_is_found_but_not_within_another_one(
+    text: str, word: str, places: list[int]
+) -> None:
+    spans = list(analyzer.find_word(text, word))
+    assert spans == [(start, start + len(word)) for start in places]

@@ -31,7 +31,7 @@ from memtui.services import audit, coverage, judging, opinions, versions
 from memtui.services.audit import AuditTotals, ClaimDetails
 from memtui.services.conversation import ConversationKey
 from memtui.services.outline import Outline, read_outline
-from memtui.text import date_format
+from memtui.text import analyzer, date_format
 from memtui.tui import commands, format
 from memtui.tui.messages import (
     ProgressReported,
@@ -172,9 +172,8 @@ def draw_claim(details: ClaimDetails, zone: tzinfo, now: datetime) -> Content:
     label = bullet.labelled.removesuffix(bullet.text)
     text = Content(" ".join(bullet.text.split()))
     for word in bullet.verdict.features.missing:
-        start = text.plain.lower().find(word.lower())
-        if start >= 0:
-            text = text.stylize("underline $error", start, start + len(word))
+        for start, end in analyzer.find_word(text.plain, word):
+            text = text.stylize("underline $error", start, end)
     is_judged = any(row.ruling is not Ruling.OPINION for row in details.history)
     why = "" if is_judged or details.event_id else versions.explain_verdict(bullet)
     parts = [details.title, bullet.project, details.model, why]
@@ -611,8 +610,10 @@ class AuditScreen(ClaimsScreen):
             ask = partial(opinions.ask, row, self._model, self.now())
             self.load(ask, partial(self._show_opinion, row), "opinion")
 
-    def _show_opinion(self, row: ClaimRow, _: None) -> None:
+    def _show_opinion(self, row: ClaimRow, before: str) -> None:
         del self._asked[_name(row)]
+        if before and row == self._list.current and not self._asked:
+            self.notify(f"The model was asked about this claim already: {before}.")
         self._show_asked()
         if row == self._list.current:
             self._show_selected()
