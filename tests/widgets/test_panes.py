@@ -1,6 +1,8 @@
-"""The title of a pane drops whole words and parts when it is narrow."""
+"""The title of a pane drops whole words and parts when it is narrow; its scroll bar."""
 
 import pytest
+from textual.app import App, ComposeResult
+from textual.widgets import Static
 
 from memtui.tui.widgets import panes
 
@@ -27,3 +29,25 @@ def test_title_keeps_whole_words_and_info_whole_parts(
 def test_long_word_is_cut() -> None:
     title = panes.fit_title("/srv/attic/session.jsonl", "", 16)
     assert title == ("/srv/attic/…", "")
+
+
+class PaneApp(App[None]):
+    def compose(self) -> ComposeResult:
+        with panes.DetailPane():
+            yield Static()
+
+
+async def test_bar_that_comes_back_is_where_the_text_is() -> None:
+    app = PaneApp()
+    async with app.run_test(size=(40, 10)) as pilot:
+        pane, text = app.query_one(panes.DetailPane), app.query_one(Static)
+        text.update("line\n" * 30)
+        await pilot.pause()
+        pane.scroll_to(y=12, animate=False)
+        await pilot.pause()
+        assert pane.vertical_scrollbar.position == 12
+        for lines in (2, 30):
+            text.update("line\n" * lines)
+            await pilot.pause()
+        assert pane.scroll_y == 0
+        assert pane.vertical_scrollbar.position == 0

@@ -40,7 +40,7 @@ from memtui.tui.screens.base import (
 )
 from memtui.tui.screens.session_actions import ACTIONS, SESSION, SessionActions
 from memtui.tui.widgets import preview
-from memtui.tui.widgets.panes import PaneTitle
+from memtui.tui.widgets.panes import PaneTitle, ScrollbarInStep
 from memtui.tui.widgets.preview import Preview
 from memtui.tui.widgets.text_block import mark_selected
 
@@ -146,7 +146,9 @@ def _align(text: str, name: str, cells: int) -> str:
     return f"{text:>{cells}}" if COLUMNS[name].is_number else format.fit(text, cells)
 
 
-class SessionList(ScrollView, workers.AppNode, can_focus=True, inherit_bindings=False):
+class SessionList(
+    ScrollView, ScrollbarInStep, workers.AppNode, can_focus=True, inherit_bindings=False
+):
     """Moves a cursor through the sessions."""
 
     ALLOW_SELECT = False

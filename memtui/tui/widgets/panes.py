@@ -112,7 +112,18 @@ def _path(line: TocEntry | DaySession, zone: tzinfo) -> Iterator[str]:
         yield date_format.clock(line.start_time, zone)
 
 
-class DetailPane(VerticalScroll, inherit_bindings=False):
+class ScrollbarInStep(Widget):
+    """The base of what scrolls: its bar is in place also when it comes back.
+
+    Textual does not move a bar that is not shown.
+    """
+
+    def watch_show_vertical_scrollbar(self, is_shown: bool) -> None:
+        if is_shown:
+            self.vertical_scrollbar.position = self.scroll_y
+
+
+class DetailPane(VerticalScroll, ScrollbarInStep, inherit_bindings=False):
     """Scrolls the details of the selected item."""
 
     BINDINGS: ClassVar[list[BindingType]] = commands.bindings(
@@ -144,7 +155,7 @@ class DetailPane(VerticalScroll, inherit_bindings=False):
 Item = TypeVar("Item")
 
 
-class ItemList(OptionList, Generic[Item], inherit_bindings=False):
+class ItemList(OptionList, ScrollbarInStep, Generic[Item], inherit_bindings=False):
     """An option list whose options show items; the cursor stays on its item.
 
     A narrower list is cut off: it cannot be laid out.

@@ -30,6 +30,7 @@ from memtui.services import browse
 from memtui.services.browse import YEARS, LoadedBranches, NodeRow, RowKey
 from memtui.text import date_format
 from memtui.tui import commands, format, messages, workers
+from memtui.tui.widgets.panes import ScrollbarInStep
 
 NOT_FOUND = "This node is not in the contents."
 OUT_OF_SCOPE = "This node is outside {}. Press F F to show everything."
@@ -204,7 +205,7 @@ def sparkline(counts: Sequence[int]) -> str:
 # The tree
 
 
-class TocTree(Tree[TocRow], workers.AppNode, inherit_bindings=False):
+class TocTree(Tree[TocRow], ScrollbarInStep, workers.AppNode, inherit_bindings=False):
     """The tree of the contents."""
 
     ICON_NODE = "▸ "

@@ -22,6 +22,7 @@ from textual.visual import Visual
 from memtui.model.events import EventPosition
 from memtui.services.conversation import Turn
 from memtui.tui import commands, messages
+from memtui.tui.widgets.panes import ScrollbarInStep
 from memtui.tui.widgets.turn_rendering import RenderedTurn
 
 PAGE_SIZE = 60  # The turns that are requested at once, on each side of a position.
@@ -142,7 +143,9 @@ class TurnBuffer:
         self._tops = [0, *accumulate(len(turn.lines) for turn in rendered)]
 
 
-class TranscriptView(ScrollView, can_focus=True, inherit_bindings=False):
+class TranscriptView(
+    ScrollView, ScrollbarInStep, can_focus=True, inherit_bindings=False
+):
     """Shows the loaded turns and moves a cursor through them.
 
     It posts ``TurnsRequested`` for turns that are not loaded; the screen reads and
