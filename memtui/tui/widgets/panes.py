@@ -189,6 +189,11 @@ class ItemList(OptionList, ScrollbarInStep, Generic[Item], inherit_bindings=Fals
         if here := next((option_id for option_id in ids if option_id in items), ""):
             self.highlighted = self.get_option_index(here)
 
+    def watch_show_vertical_scrollbar(self, is_shown: bool) -> None:
+        """Lay the options out again, for the width that the scroll bar leaves."""
+        super().watch_show_vertical_scrollbar(is_shown)
+        self._clear_caches()
+
     def on_resize(self) -> None:
         """Keep the cursor in view."""
         self.call_after_refresh(self.scroll_to_highlight)
