@@ -10,13 +10,16 @@ from textual.widgets import Input
 
 from memtui.errors import MemtuiError
 from memtui.model.sessions import Session
+from memtui.pipeline.progress import PipelineProgress
 from memtui.services import sessions
 from memtui.services import versions as version_service
+from memtui.store import database, versions
 from memtui.text import fencing
 from memtui.text.tokens import ESTIMATING_COUNTER
 from memtui.tools import handover, replies
 from memtui.tui import terminal
 from memtui.tui.app import MemtuiApp
+from memtui.tui.messages import ProgressReported
 from memtui.tui.screens.contents import ContentsScreen
 from memtui.tui.screens.dialogs import (
     ChoiceScreen,
@@ -25,6 +28,7 @@ from memtui.tui.screens.dialogs import (
     ResumeScreen,
 )
 from memtui.tui.screens.search import SearchScreen
+from memtui.tui.widgets.node_page import NodePage
 from memtui.tui.widgets.toc_tree import TocTree
 from memtui.workspace import Workspace
 from tests.pilots import AppOf, Settle, notices, press
@@ -32,6 +36,8 @@ from tests.screens import long_session
 from tests.screens.test_search import wait_for_results
 
 Pilots = Pilot[str | MemtuiError]
+
+RELOAD_S = ContentsScreen.RELOAD_INTERVAL_S
 
 PLACES = {
     "contents": (),
@@ -102,6 +108,42 @@ async def test_new_name_is_shown_and_an_empty_one_takes_it_back(
         await press(pilot, settle, "y")
         assert app.clipboard.startswith(f"{before} — ")
         assert app.clipboard.endswith(f"session {selected(app).full_name}")
+
+
+@pytest.mark.parametrize("place", [*PLACES, "shell"])
+async def test_contents_show_a_name_that_was_given_elsewhere(
+    app: MemtuiApp, full_workspace: Workspace, settle: Settle, place: str
+) -> None:
+    pipeline = full_workspace.pipeline
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        session = selected(app)
+        for typed, title in (("Mine", "Mine"), ("", session.title)):
+            if place == "shell":
+                key = session.agent, session.session_id
+                if typed:
+                    sessions.rename(*key, typed, full_workspace.zone)
+                else:
+                    sessions.undo_rename(*key, full_workspace.zone)
+            else:
+                await press(pilot, settle, *PLACES[place], "T")
+                app.screen.query_one(Input).value = typed
+                await press(pilot, settle, "enter")
+                while not isinstance(app.screen, ContentsScreen):
+                    await press(pilot, settle, "escape")
+            # All that a process learns whose pipeline is run by another one.
+            with database.connection():
+                last, _ = versions.list_since(0)
+            assert pipeline.run_until_idle(lambda _: None) == []
+            with database.connection():
+                changed = frozenset(versions.list_since(last)[1])
+            report = PipelineProgress("index", 1, changed=changed)
+            app.post_message(ProgressReported(report))
+            await pilot.pause(RELOAD_S)
+            await settle(pilot)
+            assert selected(app).title == title
+            node = app.screen.query_one(NodePage).node
+            assert node is not None and title in (node.title, node.headline)
 
 
 async def test_hits_have_the_same_commands_with_alt(

@@ -439,11 +439,14 @@ class NodePage(Vertical, workers.AppNode):
                 self._load()
 
     def refresh_nodes(self, changed: Collection[str]) -> None:
-        ids = {self._node_id}
-        if isinstance(self._row, DaySession):
-            ids = {segment.node_id for segment in self._row.segments}
-            ids.update(self.node.child_node_ids if self.node else ())
-        if not ids.isdisjoint(changed):
+        # A day changes with the names of its sessions.
+        row, names = self._row, {self._node_id}
+        if isinstance(row, DaySession):
+            names = {row.day_id, *(segment.node_id for segment in row.segments)}
+            names.update(self.node.child_node_ids if self.node else ())
+        elif row is not None and row.level is TocLevel.SEGMENT:
+            names.update(calendar.parent_ids(row.node_id))
+        if not names.isdisjoint(changed):
             self._load()
 
     # Reading

@@ -616,12 +616,15 @@ class TocTree(Tree[TocRow], ScrollbarInStep, workers.AppNode, inherit_bindings=F
         self._read(expanded)
 
     def refresh_nodes(self, changed: Collection[str]) -> None:
-        """Read again the expanded branches with changed nodes."""
+        """Read again the expanded branches with changed nodes, and those below them.
+
+        A day changes with the names of its sessions.
+        """
         # All nodes above, since these may share a row.
         parents = {
             above_id
             for node_id in changed
-            for parent_id in calendar.parent_ids(node_id)
+            for parent_id in (node_id, *calendar.parent_ids(node_id))
             for above_id in calendar.path(parent_id)
         } | {""}
         expanded = set()
