@@ -62,6 +62,8 @@ class ClaimRow:
     node_id: str
     """Its segment or period; the session as ``agent:id`` for its state and open
     ends."""
+    subject: str
+    """Its session as ``agent:id``, or its period."""
     kind: str
     text: str
     """Its wording before any correction."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from memtui.model.events import plain_line
 from memtui.model.nodes import Bullet
 from memtui.model.verdicts import Support
-from memtui.services import conversation
+from memtui.services import conversation, versions
 from memtui.text import markdown
 from memtui.text.plain import shorten
 
@@ -44,7 +44,10 @@ class Section(NamedTuple):
 
 
 def describe(bullet: Bullet) -> str:
-    """Return the text of a bullet, with its verdict unless it is supported."""
+    """Return the text of a bullet, with who judged it, or with its verdict unless it is
+    supported."""
+    if bullet.judgement:
+        return f"{bullet.text} ({versions.explain_verdict(bullet)})"
     return bullet.text + _VERDICTS.get(bullet.support, "")
 
 

@@ -49,6 +49,18 @@ def list_left_open(scope: Scope = ALL) -> list[ClaimRow]:
     ]
 
 
+def read_finished() -> set[tuple[str, str]]:
+    """Return the session, as ``agent:id``, and the text of all that was left open and
+    that a later session finished."""
+    return {
+        (row.node_id, text)
+        for latest in list_left_open()
+        if latest.later
+        for row in (latest, *latest.earlier)
+        for text in (row.text, row.words)
+    }
+
+
 def list_decisions(scope: Scope = ALL) -> list[ClaimRow]:
     """Return what was decided, the latest first: answers of the user to questions of an
     agent, what models found, and what a person added."""

@@ -1,13 +1,15 @@
 """Pages of sessions and periods, and reports of periods, as sections of documents.
 
-What is withheld, and versions that are not shown, are left out.
+What is withheld, versions that are not shown, and open ends that a later session
+finished are left out.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, tzinfo
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 
@@ -21,7 +23,7 @@ from memtui.model.quantities import plural
 from memtui.model.sessions import PeriodWork
 from memtui.model.verdicts import SUPPORTED
 from memtui.search.query import find_session
-from memtui.services import audit, browse, conversation
+from memtui.services import audit, browse, conversation, judging, points
 from memtui.services.audit import AuditTotals
 from memtui.services.documents import (
     QUOTE_CHARS,
@@ -34,11 +36,19 @@ from memtui.summarize import card, rollup
 from memtui.text import date_format, dates
 from memtui.text.plain import shorten
 
+Finished = Collection[tuple[str, str]]
+"""The sessions and the texts of open ends that were finished later."""
+
 # Pages
 
 
-def read_page(name: str, zone: tzinfo, scope: Scope = ALL) -> Section:
+def read_page(
+    name: str, zone: tzinfo, scope: Scope = ALL, finished: Finished | None = None
+) -> Section:
     """Return the page of a node, or of a session ``[agent:]id``.
+
+    Args:
+        finished: What ``points.read_finished`` returns, if it was read already.
 
     Raises:
         MemtuiError: There is no such session or node, or it is not summarized yet.
@@ -50,15 +60,27 @@ def read_page(name: str, zone: tzinfo, scope: Scope = ALL) -> Section:
             session = sessions.get(*find_session(name))
             row = DaySession("", session, ()) if session else None
             page = browse.get_day_session_node(row) if row else None
-    if page is None:
-        raise UsageError(f"there is no summary of {name} yet")
+        if page is None:
+            raise UsageError(f"there is no summary of {name} yet")
+        subject = judging.find_subject(page.node_id)
     about = page.headline
     if page.level is TocLevel.SEGMENT:
         times = date_format.hours_in(zone, page.start_time, page.end_time)
         facts = times, *page.agents, *page.projects, page.work_state
         about = " · ".join(filter(None, facts))
-    bullets = [replace(bullet, text=bullet.labelled) for bullet in page.bullets]
+    if finished is None:
+        finished = points.read_finished()
+    bullets = [
+        replace(bullet, text=bullet.labelled)
+        for bullet in page.bullets
+        if not _is_finished(bullet, subject, finished)
+    ]
     return Section(page.title, text=about, bullets=bullets)
+
+
+def _is_finished(bullet: Bullet, subject: str, finished: Finished) -> bool:
+    is_open_end = bullet.kind is BulletKind.LEFT_OPEN
+    return is_open_end and (subject, bullet.claim_text) in finished
 
 
 def read_pages(
@@ -73,16 +95,22 @@ def read_pages(
         MemtuiError: As by ``read_page``, or there is no such source or period.
     """
     with database.connection():
-        pages = (_list_pages(name, zone, scope) for name in dict.fromkeys(names))
+        finished = points.read_finished()
+        pages = (
+            _list_pages(name, zone, scope, finished) for name in dict.fromkeys(names)
+        )
         return list(islice(chain.from_iterable(pages), most))
 
 
-def _list_pages(name: str, zone: tzinfo, scope: Scope) -> Iterator[Section]:
+def _list_pages(
+    name: str, zone: tzinfo, scope: Scope, finished: Finished
+) -> Iterator[Section]:
+    read = partial(read_page, zone=zone, finished=finished)
     if name.startswith(("grip:", "evt:")):
         source = conversation.expand(name, before=0, after=0)
         if source.session is None or source.grip is None or not source.excerpt_events:
             raise UsageError(f"there is no source {name!r}")
-        page = read_page(source.session.full_name, zone)
+        page = read(source.session.full_name)
         source_id = source.grip.grip_id or source.grip.event_id_start
         quote = shorten(
             source.grip.excerpt or source.excerpt_events[0].text, QUOTE_CHARS
@@ -90,7 +118,7 @@ def _list_pages(name: str, zone: tzinfo, scope: Scope) -> Iterator[Section]:
         bullet = Bullet(f"chosen: {quote}", (source_id,), SUPPORTED)
         yield page._replace(bullets=[bullet, *page.bullets])
     elif not name.startswith("toc:") or name.startswith(citations.SEGMENT_PREFIX):
-        yield read_page(name, zone)
+        yield read(name)
     else:
         try:
             works = work.list_period_works(calendar.day_range(name), scope)
@@ -100,7 +128,7 @@ def _list_pages(name: str, zone: tzinfo, scope: Scope) -> Iterator[Section]:
             of = f" in {scope}" if scope.is_narrow else ""
             raise UsageError(f"there is no summary of {name}{of}")
         for row in reversed(works):
-            yield read_page(f"{row.agent}:{row.session_id}", zone)
+            yield read(f"{row.agent}:{row.session_id}")
 
 
 # Reports
@@ -141,10 +169,11 @@ def make_report(
     weights: Counter[str] = Counter()
     with database.connection():
         works = work.list_period_works(calendar.day_range(node_id), scope)
+        finished = points.read_finished()
         for row in works:
             weights[row.project] += row.weight
             of_project = bullets.setdefault(row.project, [])
-            of_project += _list_bullets(row)
+            of_project += _list_bullets(row, finished)
     title = " · ".join(filter(None, (calendar.title(node_id), str(scope))))
     nothing = "" if works else "There are no conversations of this time."
     sections = [Section(title, text=nothing)]
@@ -161,7 +190,7 @@ def make_report(
     return write(sections, zone, footer)
 
 
-def _list_bullets(row: PeriodWork) -> Iterator[Bullet]:
+def _list_bullets(row: PeriodWork, finished: Finished) -> Iterator[Bullet]:
     """Yield what a session did on its days, and what it has left open now."""
     number = sessions.get_number(row.agent, row.session_id) or 0
     names = segments.list_ids(number)
@@ -174,12 +203,18 @@ def _list_bullets(row: PeriodWork) -> Iterator[Bullet]:
         *card.list_commits(facts.commits),
         *card.list_pull_requests(facts),
     ]
-    for line in row.work.left_open:
-        text = f"{line.text} ({row.work.name})"
-        drafts.append(DraftBullet(text, (line.event_id,), BulletKind.LEFT_OPEN))
+    drafts += (
+        DraftBullet(line.text, (line.event_id,), BulletKind.LEFT_OPEN)
+        for line in row.work.left_open
+    )
     lines = work.link_lines(drafts, or_events=True)
     lines = judgements.judge_lines(lines, work.read_judgements(number))
-    yield from lines
+    subject = f"{row.agent}:{row.session_id}"
+    for line in lines:
+        is_open_end = line.kind is BulletKind.LEFT_OPEN
+        if not (line.is_rejected or _is_finished(line, subject, finished)):
+            about = f" ({row.work.name})" if is_open_end else ""
+            yield replace(line, text=line.text + about)
     for node in nodes.get_many(names):
         for bullet in (*node.bullets, *node.further):
             is_own = bullet.kind in (BulletKind.DECISION, BulletKind.ADDED)

@@ -133,15 +133,17 @@ def list_claims(query: AuditQuery, limit: int) -> list[ClaimRow]:
     latest."""
     claims, values = _claims(query)
     rows = fetch(
-        "SELECT node_id, kind, claim_text, at_ms, claim_group, version, ruling, words,"
-        f" session_name, event_id FROM ({claims}) ORDER BY ruling IS NOT NULL,"
-        " claim_group, at_ms DESC, node_id, position LIMIT ?",
+        "SELECT node_id, subject, kind, claim_text, at_ms, claim_group, version,"
+        f" ruling, words, session_name, event_id FROM ({claims})"
+        " ORDER BY ruling IS NOT NULL, claim_group, at_ms DESC, node_id, position"
+        " LIMIT ?",
         *values,
         limit,
     )
     return [
         ClaimRow(
             node_id,
+            subject,
             kind,
             text,
             from_ms(at_ms),
@@ -150,7 +152,7 @@ def list_claims(query: AuditQuery, limit: int) -> list[ClaimRow]:
             Ruling(ruling) if ruling else None,
             *about,
         )
-        for node_id, kind, text, at_ms, group, version, ruling, *about in rows
+        for node_id, subject, kind, text, at_ms, group, version, ruling, *about in rows
     ]
 
 

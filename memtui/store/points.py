@@ -44,6 +44,7 @@ def list_open() -> list[tuple[int, OpenEnd, ClaimRow]]:
             continue
         row = ClaimRow(
             node_id=session,
+            subject=session,
             kind=BulletKind.LEFT_OPEN,
             text=judgement.claim.text if judgement else end.text,
             at=from_ms(updated_ms),

@@ -221,7 +221,8 @@ READING = (
     Command(
         "reject",
         "x",
-        "Reject this claim: it is shown nowhere any more; x again gives a reason.",
+        "Reject this claim: it is shown nowhere any more. On a rejected one: give the"
+        " reason.",
         where=JUDGING,
     ),
     Command(

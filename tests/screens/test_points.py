@@ -5,13 +5,15 @@ from dataclasses import replace
 
 import pytest
 from textual.pilot import Pilot
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from memtui.errors import MemtuiError
 from memtui.model.events import Event, EventRole
 from memtui.model.filters import Scope
+from memtui.services.conversation import ConversationKey
 from memtui.store import database, judgements
 from memtui.tui.screens.audit import ClaimList
+from memtui.tui.screens.dialogs import LineScreen
 from memtui.tui.screens.points import PointsScreen
 from memtui.tui.screens.reader import ReaderScreen
 from memtui.tui.widgets.panes import PaneTitle
@@ -136,6 +138,43 @@ async def test_row_is_resumed_and_handed_over(
             await press(pilot, settle, "escape", "escape")
         await press(pilot, settle, "L", "y")
         assert "feed the walruses" in app.clipboard
+
+
+async def test_keys_act_on_the_session_of_the_selected_row_at_once(
+    left: Workspace, app_of: AppOf, settle: Settle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # No source is shown yet.
+    monkeypatch.setattr(SourcePane, "request", lambda *_: None)
+    app = app_of(left)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, "L")
+        screen = app.screen
+        assert isinstance(screen, PointsScreen)
+        for key, session_id in (("down", "s1"), ("n", "s1"), ("up", "s2")):
+            await pilot.press(key)
+            assert screen.selected_session == ConversationKey("claude-code", session_id)
+            assert screen.page_id == f"claude-code:{session_id}"
+        await press(pilot, settle, "d", "T")
+        assert isinstance(app.screen, LineScreen)
+        assert app.screen.query_one(Input).value.startswith("Count the quokkas")
+
+
+async def test_message_after_a_rejection_says_how_to_get_back(
+    left: Workspace, app_of: AppOf, settle: Settle
+) -> None:
+    app = app_of(left)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, "L", "x")
+        assert "u takes it back" in notices(app)[-1]
+        await press(pilot, settle, "up", "up", "x")
+        assert isinstance(app.screen, LineScreen)
+        await press(pilot, settle, *"no", "enter")
+        with database.connection():
+            (judgement,) = judgements.list_current("1")
+        assert judgement.reason == "no"
+        assert len(notices(app)) == 1
 
 
 async def test_empty_list_has_nothing_to_judge(

@@ -1,8 +1,9 @@
 """What sessions left open and later ones finished, and what was decided."""
 
 import json
+import re
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, timedelta
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,9 @@ from memtui.model.filters import ALL, Scope
 from memtui.model.judgements import Ruling
 from memtui.model.nodes import BulletKind
 from memtui.model.verdicts import Support
-from memtui.services import audit, judging, points
+from memtui.services import audit, judging, points, report
 from memtui.services.sessions import read_card
+from memtui.tools import handover
 from memtui.tools import points as tool
 from memtui.workspace import Workspace
 from tests.cli_runner import json_data, run_memtui
@@ -23,6 +25,7 @@ from tests.services.test_report import add_decisions, ran
 
 PROMPT = "Count the quokkas of the island"
 HOUR = 3600
+S1 = ("claude-code", "s1")
 
 
 def said(text: str, at: int, session: str, *, by_agent: bool = False) -> Event:
@@ -71,6 +74,23 @@ FIRST = [
     listed(2, "s1", Write="pending", Read="completed", Ship="in_progress"),
     said("Half of it is done.", 3, "s1", by_agent=True),
 ]
+
+
+def test_reports_and_packs_leave_out_what_a_later_session_finished(
+    workspace: Workspace,
+) -> None:
+    later = [said("Go on", HOUR, "s2"), listed(HOUR + 1, "s2", Write="completed")]
+    kept(workspace, *FIRST, *later, said("Done.", HOUR + 2, "s2", by_agent=True))
+    year = f"toc:year:{AT.year}"
+    texts = [
+        report.make_report(year, UTC),
+        handover.make_pack(workspace, ["s1"]).text,
+        handover.make_pack(workspace, [year]).text,
+        handover.make_pack(workspace, [read_card(*S1).segments[0].node_id]).text,
+    ]
+    for text in texts:
+        assert not re.search(r"\bWrite\b", text)
+    assert all("Ship" in text for text in texts[:3])
 
 
 def test_finished_task_is_struck_off_with_its_session(workspace: Workspace) -> None:

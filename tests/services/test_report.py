@@ -139,9 +139,9 @@ def test_judged_lines_are_reported_as_they_are_judged(workspace: Workspace) -> N
     judging.judge(segment_id, line, Ruling.ADDED, AT)
     text = read_report("2025-03-14")
     committed = text.partition("### Committed\n\n")[2].partition("\n\n")[0]
-    assert committed.startswith("- Count twice [")
+    assert committed.startswith("- Count twice (corrected by you) [")
     assert "\n- Count 2 [" in committed and "Count 0" not in committed
-    assert "### Added by hand\n\n- Ask the ranger. [" in text
+    assert "### Added by hand\n\n- Ask the ranger. (added by you) [" in text
 
 
 def test_a_report_can_be_narrowed_and_empty(full_workspace: Workspace) -> None:

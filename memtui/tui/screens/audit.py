@@ -75,6 +75,7 @@ WHEN_CELLS = 11
 NOTHING = "Nothing to audit here yet. Summaries are made while memtui runs."
 NO_MATCH = "No claim is left with this filter. Press K to choose another one."
 NO_CLAIM = "There is no claim to judge."
+REJECTED = "Rejected. u takes it back; on its line, x gives the reason."
 PLACEHOLDER = "The selected claim is shown here."
 
 
@@ -331,8 +332,16 @@ class ClaimsScreen(SessionActions[None], ListDetailScreen[None]):
 
     @property
     def selected_session(self) -> ConversationKey | None:
-        session = self._source.expansion.session
-        return ConversationKey(session.agent, session.session_id) if session else None
+        row = self._list.current
+        if row is None or row.subject.startswith("toc:"):
+            return None
+        agent, _, session_id = row.subject.partition(":")
+        return ConversationKey(agent, session_id)
+
+    @property
+    def page_id(self) -> str:
+        row = self._list.current
+        return row.subject if row else ""
 
     def show_renamed(self) -> None:
         self._show_selected()
@@ -406,6 +415,8 @@ class ClaimsScreen(SessionActions[None], ListDetailScreen[None]):
         # The next key is for the next claim, also before this one is stored.
         if row == current:
             self._list.go_on()
+        if ruling is Ruling.REJECTED and not details:
+            self.notify(REJECTED)
 
     def _change(self, action: Callable[[], T], done: Callable[[T], object]) -> None:
         """Execute a change of judgements after those that were started before."""
