@@ -12,7 +12,6 @@ from functools import partial
 from memtui.model import calendar
 from memtui.model.calendar import TocLevel
 from memtui.model.events import from_ms, to_ms
-from memtui.model.sessions import SessionWork
 from memtui.model.work import Facts
 from memtui.pipeline.config import PipelineConfig
 from memtui.pipeline.progress import ChangedNodes
@@ -35,26 +34,15 @@ from memtui.store import (
     versions,
     work,
 )
-from memtui.summarize import card
 from memtui.summarize.facts import read_facts
 from memtui.summarize.grounding import checks
+from memtui.summarize.sessions import describe
 
 
 def update_sessions(numbers: Collection[int], zone: tzinfo) -> None:
     """Decide again what sessions are called and what came of them."""
-    rows = sessions.get_many(numbers)
-    for number, session in rows.items():
-        described = SessionWork()
-        if work.has_facts(number):
-            described = card.describe_session(
-                work.read_facts(number),
-                model_title=work.find_model_title(number),
-                agent_title=session.agent_title,
-                is_title_given=session.is_title_given,
-            )
-            by_text = work.read_judgements(number)
-            described = judgements.judge_work(described, by_text)
-        work.save_work(number, described, zone)
+    for number, session in sessions.get_many(numbers).items():
+        work.save_work(number, describe(number, session), zone)
 
 
 SEGMENTS_AT_ONCE = 20

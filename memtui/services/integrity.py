@@ -28,8 +28,13 @@ from memtui.store import (
     nodes,
     queues,
     segments,
+    sessions,
     versions,
+    work,
 )
+from memtui.summarize import card
+from memtui.summarize.grounding import checks
+from memtui.summarize.sessions import describe
 
 PAGE_SIZE = 200
 """The nodes, or sessions, that are read at once."""
@@ -79,6 +84,7 @@ class Audit:
                 *integrity.check(),
                 *integrity.check_versions(),
                 *_check_hidden(),
+                *_check_works(),
             ]
             broken = {damage.ids[0] for damage in damages if damage.subject == "source"}
             lines, resolved = integrity.count_lines(broken)
@@ -99,10 +105,10 @@ class Audit:
         of_nodes = NodeIndex(self.paths.index)
         messages = MessageIndex(self.paths.message_index, with_tools=self.with_tools)
         waiting = {name for _, name in queues.list_unindexed_nodes(-1)}
-        sessions = {number for _, number in queues.list_unindexed_sessions(-1)}
+        numbers = {number for _, number in queues.list_unindexed_sessions(-1)}
         # Those of nodes wait for these.
-        sessions.update(segments.get_sessions(waiting).values())
-        waiting.update(map(str, sessions))
+        numbers.update(segments.get_sessions(waiting).values())
+        waiting.update(map(str, numbers))
         for index, subject, key in (
             (of_nodes, NODES, meta.NODE_INDEX),
             (messages, MESSAGES, meta.MESSAGE_INDEX),
@@ -172,6 +178,23 @@ def _check_messages(index: MessageIndex) -> Iterator[Damage]:
         for event_id in unknown if not waiting else ():
             message = "the index has it, although it is not stored"
             yield Damage(MESSAGES, (event_id,), message, REINDEX)
+
+
+def _check_works() -> Iterator[Damage]:
+    """Check that the name, state, outcome and open ends of sessions follow from the
+    facts that are stored with their segments."""
+    if meta.read(meta.SUMMARY_RULES) != f"{card.IDENTITY} {checks.VERSION}":
+        return  # They were made by other rules, and are made again.
+    numbers = integrity.list_described()
+    for start in range(0, len(numbers), PAGE_SIZE):
+        page = sessions.get_many(numbers[start : start + PAGE_SIZE])
+        for number, session in page.items():
+            if not work.is_saved(number, describe(number, session)):
+                message = (
+                    "its name, state, outcome or open ends are not those of its facts"
+                )
+                remedy = integrity.REMEDIES["restore"]
+                yield Damage("session", (session.full_name,), message, remedy)
 
 
 def _check_hidden() -> Iterator[Damage]:

@@ -9,13 +9,16 @@ from collections.abc import Sequence
 from memtui.model.audit import AuditQuery, ClaimCount, ClaimGroup, ClaimRow
 from memtui.model.events import from_ms
 from memtui.model.judgements import Ruling
-from memtui.store import judgements, scopes
+from memtui.store import json_columns, judgements, scopes
 from memtui.store.database import fetch
+
+_VERDICT = json_columns.valid("b.verdict")
+_IS_BY_MODEL = f"json_extract({_VERDICT}, '$.model')"
 
 _GROUP = (
     "CASE WHEN v.rejection <> '' THEN 2"
-    " WHEN json_extract(b.verdict, '$.objection') <> '' THEN 0"
-    " WHEN b.support = 'weak' THEN 1 WHEN json_extract(b.verdict, '$.model') THEN 3"
+    f" WHEN json_extract({_VERDICT}, '$.objection') <> '' THEN 0"
+    f" WHEN b.support = 'weak' THEN 1 WHEN {_IS_BY_MODEL} THEN 3"
     " ELSE 4 END"
 )
 
@@ -27,15 +30,16 @@ _PERIOD = (
 _LINES = (
     "SELECT n.node_id AS node_id, {subject} AS subject, b.kind AS kind, b.text AS text,"
     f" n.start_ms AS at_ms, {_GROUP} AS claim_group, v.version AS version,"
-    " coalesce(json_extract(v.generation, '$.model'), '') AS model,"
+    f" coalesce(json_extract({json_columns.valid('v.generation')}, '$.model'), '')"
+    " AS model,"
     " b.position AS position, '' AS session_name, n.level AS level,"
     f" b.project AS project, {_PERIOD} AS period, '' AS event_id FROM nodes n"
     " JOIN node_versions v ON v.node_id = n.node_id AND (v.id = n.latest_id"
     " OR v.id = (SELECT max(l.id) FROM node_versions l WHERE l.node_id = n.node_id"
     " AND l.is_by_model AND l.rejection <> '' AND l.id > n.latest_id))"
     " JOIN bullets b ON b.version_id = v.id WHERE b.kind NOT IN ('more', 'title')"
-    " AND (b.kind NOT IN ('work', 'project') OR json_extract(b.verdict, '$.model'))"
-    " AND (v.id = n.latest_id OR json_extract(b.verdict, '$.model'))"
+    f" AND (b.kind NOT IN ('work', 'project') OR {_IS_BY_MODEL})"
+    f" AND (v.id = n.latest_id OR {_IS_BY_MODEL})"
     " AND typeof(b.text) = 'text'"
 )
 
@@ -54,8 +58,7 @@ _STATES = _SESSION_FACTS.format(
     kind="'state'",
     text="s.state",
     position="98",
-    event_id="CASE WHEN json_valid(s.work)"
-    " THEN json_extract(s.work, '$.state_event_id') END",
+    event_id=f"json_extract({json_columns.valid('s.work')}, '$.state_event_id')",
     join="",
     condition="s.state <> ''",
 )
@@ -65,8 +68,8 @@ _OPEN_ENDS = _SESSION_FACTS.format(
     text="json_extract(l.value, '$.text')",
     position="99",
     event_id="json_extract(l.value, '$.event_id')",
-    join="JOIN json_each(s.work, '$.left_open') l",
-    condition="json_valid(s.work)",
+    join=f"JOIN json_each({json_columns.valid('s.work')}, '$.left_open') l",
+    condition="l.type = 'object'",
 )
 
 
@@ -76,9 +79,11 @@ _JUDGED = (
     " CASE WHEN j.is_by_model THEN 3 ELSE 4 END, 0, '', 0,"
     " CASE WHEN j.kind IN ('state', 'left open')"
     " THEN coalesce(nullif(s.own_name, ''), s.work_name, '') ELSE '' END, n.level,"
-    f" coalesce(json_extract(v.projects, '$[0]'), ''), {_PERIOD},"
+    f" coalesce(json_extract({json_columns.valid('v.projects')}, '$[0]'), ''),"
+    f" {_PERIOD},"
     " CASE WHEN j.kind IN ('state', 'left open')"
-    " THEN coalesce(json_extract(j.event_ids, '$[0]'), '') ELSE '' END"
+    f" THEN coalesce(json_extract({json_columns.valid('j.event_ids')}, '$[0]'), '')"
+    " ELSE '' END"
     " FROM current_judgements j"
     " JOIN nodes n ON n.node_id = j.node_id"
     " LEFT JOIN node_versions v ON v.id = n.latest_id"

@@ -358,6 +358,8 @@ _JSON_TYPES = {
     ("node_versions", "projects"): "array",
     ("node_versions", "generation"): "object",
     ("bullets", "verdict"): "object",
+    ("judgements", "grip_ids"): "array",
+    ("judgements", "event_ids"): "array",
     ("cursors", "state"): "object",
 }
 """The type of the JSON in a column, by table and column."""

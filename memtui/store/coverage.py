@@ -12,7 +12,7 @@ subagents if a session has no other. A call that makes several commits is one.
 
 from memtui.model.audit import AuditQuery
 from memtui.model.judgements import HIDING
-from memtui.store import scopes
+from memtui.store import json_columns, scopes
 from memtui.store.conversations import IS_FAILED, IS_PROMPT
 from memtui.store.database import fetch, fetch_column
 from memtui.store.schema import IS_MESSAGE
@@ -22,6 +22,9 @@ KINDS = ("prompt", "error", "commit", "message")
 
 Counts = dict[str, tuple[int, int]]
 """The number of cited events of each kind, and of all."""
+
+_GRIP_IDS = json_columns.valid("j.grip_ids")
+_EVENT_IDS = json_columns.valid("j.event_ids")
 
 _CITED = f"""
     WITH own AS MATERIALIZED (
@@ -48,7 +51,7 @@ _CITED = f"""
         LEFT JOIN judged j ON j.subject = b.subject AND j.kind = b.kind
         AND b.text IN (j.text, j.words)
         WHERE CASE WHEN j.id THEN j.ruling = 'accepted' ELSE b.is_shown END
-        UNION SELECT k.value FROM judged j, json_each(j.grip_ids) k
+        UNION SELECT k.value FROM judged j, json_each({_GRIP_IDS}) k
         WHERE NOT is_hidden AND (is_by_model OR kind = 'added' OR EXISTS (SELECT 1
         FROM lines b WHERE b.subject = j.subject AND b.kind = j.kind
         AND b.text IN (j.text, j.words)))
@@ -62,15 +65,17 @@ _CITED = f"""
         JOIN (SELECT 'commit' AS kind, '$.commits' AS path, '$.subject' AS text
         UNION SELECT 'failed', '$.failed_commands', '$.text') t
         JOIN json_each(CASE WHEN json_valid(g.facts) THEN g.facts END, t.path) f
+        ON f.type = 'object'
         UNION SELECT s.id, o.subject, 0, 0, f.key, 'left open',
         json_extract(f.value, '$.text'), json_extract(f.value, '$.event_id') FROM own o
         JOIN sessions s ON s.id = o.session_id
         JOIN json_each(CASE WHEN json_valid(s.work) THEN s.work END, '$.left_open') f
+        ON f.type = 'object'
     ), named AS (
         SELECT id, kind, row_number() OVER
         (PARTITION BY session_id, kind ORDER BY at_ms, ordinal, place) AS number
         FROM facts f
-        WHERE NOT EXISTS (SELECT 1 FROM judged j, json_each(j.event_ids) k
+        WHERE NOT EXISTS (SELECT 1 FROM judged j, json_each({_EVENT_IDS}) k
         WHERE is_hidden AND j.subject = f.subject AND j.kind = f.kind
         AND k.value = f.id AND instr(j.text, substr(f.text, 1, 40)))
     ), cited AS MATERIALIZED (

@@ -22,7 +22,7 @@ from memtui.model.nodes import (
     TocEntry,
     count_messages_by_part,
 )
-from memtui.store import nodes, scopes
+from memtui.store import json_columns, nodes, scopes
 from memtui.store.database import IN_JSON, fetch, fetch_column
 
 ALL_DAYS: DayRange = ("toc:day:", "toc:day;")
@@ -169,7 +169,8 @@ def _count_segments(level: TocLevel, days: DayRange, scope: Scope) -> dict[str, 
 
 def _parse_names(lists: str) -> tuple[str, ...]:
     """Return the names in JSON lists with commas between them, each once."""
-    return tuple(sorted({name for names in json.loads(f"[{lists}]") for name in names}))
+    every = json_columns.read(f"[{lists}]", [])
+    return tuple(sorted({n for names in every for n in json_columns.as_names(names)}))
 
 
 def find_nearest_days(day_id: str, scope: Scope = ALL) -> list[str]:

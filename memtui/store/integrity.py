@@ -124,6 +124,11 @@ def count_lines(broken: Iterable[str]) -> tuple[int, int]:
     return total, resolved
 
 
+def list_described() -> list[int]:
+    """Return the sessions of which all segments are summarized."""
+    return fetch_column("SELECT id FROM shown_sessions ORDER BY id")
+
+
 def list_hidden() -> list[Judgement]:
     """Return the judgements by which claims are not to be shown."""
     in_query = "node_id IN (SELECT id FROM audited_nodes)"

@@ -11,7 +11,8 @@ CREATE TEMP VIEW shown_bullets AS
 CREATE TEMP VIEW shown_grips AS
     SELECT b.node_id, b.text, l.grip_id AS id FROM shown_bullets b
     JOIN bullet_grips l ON l.bullet_id = b.id UNION
-    SELECT j.node_id, j.text, k.value FROM current_judgements j, json_each(j.grip_ids) k
+    SELECT j.node_id, j.text, k.value FROM current_judgements j,
+    json_each(CASE WHEN json_valid(j.grip_ids) THEN j.grip_ids END) k
     WHERE j.node_id IN (SELECT id FROM audited_nodes);
 
 -- The events of grips, also under the ids that they had before.
@@ -43,6 +44,33 @@ SELECT s.agent || ':' || s.name FROM audited_sessions a JOIN sessions s ON s.id 
 SELECT n.node_id FROM audited_nodes a JOIN nodes n ON n.node_id = a.id
     WHERE n.latest_id NOT IN (SELECT id FROM node_versions);
 
+-- node: it does not show the version that counts → restore
+-- (That is the latest extract, a version by a model that was not rejected, or any one that
+-- is pinned. From the same input a model's latest version is shown.)
+SELECT n.node_id FROM audited_nodes a JOIN nodes n ON n.node_id = a.id
+    LEFT JOIN node_versions v ON v.id = n.latest_id
+    WHERE CASE WHEN n.latest_id IS NULL THEN NOT n.is_dirty
+    WHEN n.is_pinned THEN v.node_id <> n.node_id
+    ELSE v.id NOT IN (SELECT max(id) FROM node_versions o WHERE o.node_id = n.node_id
+    AND o.rejection = '' GROUP BY o.is_by_model, CASE WHEN o.is_by_model THEN o.input_hash END) END;
+
+-- node: it was deleted, but not what is below it → restore
+SELECT DISTINCT id FROM (SELECT n.parent_id AS id FROM audited_nodes a
+    JOIN nodes n ON n.node_id = a.id AND n.level <> 'week'
+    UNION SELECT 'toc:month:' || substr(n.node_id, length('toc:day:') + 1, 7)
+    FROM audited_nodes a JOIN nodes n ON n.node_id = a.id AND n.level = 'day')
+    WHERE id NOT IN (SELECT node_id FROM nodes);
+
+-- node: it was deleted, but not its versions → restore
+SELECT DISTINCT g.id FROM audited_sessions a
+    JOIN segments g ON g.session_id = a.id AND NOT g.needs_summary
+    JOIN node_versions v ON v.node_id = g.id
+    WHERE g.id NOT IN (SELECT node_id FROM nodes);
+
+-- session: it was deleted, but not its messages → restore
+SELECT DISTINCT 'row ' || session_id FROM events
+    WHERE session_id NOT IN (SELECT id FROM sessions);
+
 -- version: it was deleted, but not its lines → restore
 SELECT DISTINCT 'row ' || version_id FROM bullets
     WHERE version_id NOT IN (SELECT id FROM node_versions);
@@ -68,12 +96,15 @@ SELECT id, node_id, text, first_id, excerpt FROM shown_sources
     instr(squeezed(CAST(e.text AS BLOB)), squeezed(CAST(excerpt AS BLOB))));
 
 -- line: this message does not say any more what it is based on → restore
-SELECT b.node_id, b.text, json_extract(q.value, '$[0]') FROM shown_bullets b
-    JOIN json_each(b.verdict, '$.spans') q
-    LEFT JOIN source_copies c ON c.copy_id = json_extract(q.value, '$[0]')
-    LEFT JOIN events e ON e.id = coalesce(c.event_id, json_extract(q.value, '$[0]'))
-    WHERE quote_hash(CAST(substr(e.text, json_extract(q.value, '$[1]') + 1,
-    json_extract(q.value, '$[2]') - json_extract(q.value, '$[1]')) AS BLOB)) IS NOT json_extract(q.value, '$[3]');
+SELECT s.node_id, s.text, s.event_id FROM (SELECT b.node_id, b.text,
+    json_extract(b.verdict, q.fullkey || '[0]') AS event_id,
+    json_extract(b.verdict, q.fullkey || '[1]') AS first,
+    json_extract(b.verdict, q.fullkey || '[2]') AS last,
+    json_extract(b.verdict, q.fullkey || '[3]') AS hash
+    FROM shown_bullets b JOIN json_each(b.verdict, '$.spans') q) s
+    LEFT JOIN source_copies c ON c.copy_id = s.event_id
+    LEFT JOIN events e ON e.id = coalesce(c.event_id, s.event_id)
+    WHERE quote_hash(CAST(substr(e.text, first + 1, last - first) AS BLOB)) IS NOT hash;
 
 -- line: it has no source → restore
 SELECT node_id, text FROM shown_bullets b WHERE json_extract(verdict, '$.objection') IS NULL
@@ -100,7 +131,8 @@ SELECT s.name, j.kind, j.text FROM shown_sessions s
     JOIN current_judgements j ON j.subject = s.name AND j.ruling IN ('rejected', 'done')
     WHERE CASE j.kind WHEN 'state' THEN s.state = j.text
     WHEN 'outcome' THEN s.outcome = j.text WHEN 'left open' THEN EXISTS (SELECT 1
-    FROM json_each(s.work, '$.left_open') o WHERE json_extract(o.value, '$.text') = j.text) END;
+    FROM json_each(s.work, '$.left_open') o WHERE o.type = 'object'
+    AND json_extract(s.work, o.fullkey || '.text') = j.text) END;
 
 -- judgement: it was changed → restore
 SELECT id, j.* FROM judgements j;

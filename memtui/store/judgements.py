@@ -17,6 +17,7 @@ from memtui.model.nodes import Bullet, BulletKind, TocNode
 from memtui.model.sessions import SessionWork, WorkState
 from memtui.model.verdicts import SUPPORTED
 from memtui.model.work import Facts, Line
+from memtui.store import json_columns
 from memtui.store.database import (
     IN_JSON,
     execute,
@@ -123,8 +124,8 @@ def _to_judgement(row: Mapping[str, Any]) -> Judgement:
         claim=Claim(row["subject"], row["kind"], row["text"]),
         ruling=Ruling(row["ruling"]),
         words=row["words"],
-        grip_ids=tuple(json.loads(row["grip_ids"])),
-        event_ids=tuple(json.loads(row["event_ids"])),
+        grip_ids=json_columns.read_names(row["grip_ids"]),
+        event_ids=json_columns.read_names(row["event_ids"]),
         node_id=row["node_id"],
         is_by_model=bool(row["is_by_model"]),
         reason=row["reason"],
@@ -511,7 +512,8 @@ def forget_selected() -> None:
     """
     rows = fetch_dicts(
         f"SELECT {_COLUMNS} FROM judgements j WHERE ruling <> 'forgotten' AND (EXISTS"
-        " (SELECT 1 FROM json_each(j.event_ids) e JOIN selected d ON d.id = e.value)"
+        f" (SELECT 1 FROM json_each({json_columns.valid('j.event_ids')}) e"
+        " JOIN selected d ON d.id = e.value)"
         " OR j.subject IN (SELECT s.agent || ':' || s.name FROM sessions s"
         " WHERE s.id IN (SELECT session FROM selected)"
         " OR s.id IN (SELECT id FROM selected_sessions)))"
@@ -524,7 +526,7 @@ def forget_selected() -> None:
     gone = _list_terms(fetch_column(f"{texts} AND {is_gone}"))
     gone -= _list_terms(fetch_column(f"{texts} AND NOT {is_gone}"))
     for row in rows:
-        event_ids = json.loads(row["event_ids"])
+        event_ids = json_columns.read_names(row["event_ids"])
         words = _list_terms((row["text"], row["words"], row["reason"]))
         if not event_ids or not gone_ids.isdisjoint(event_ids) or words & gone:
             _empty(row)
@@ -543,7 +545,8 @@ def _empty(row: Mapping[str, Any]) -> None:
 
 
 IS_CITED = (
-    "EXISTS (SELECT 1 FROM judgements j, json_each(j.grip_ids) k"
+    "EXISTS (SELECT 1 FROM judgements j,"
+    f" json_each({json_columns.valid('j.grip_ids')}) k"
     " WHERE k.value = grips.id)"
 )
 """The condition of grips that judgements name."""

@@ -27,7 +27,7 @@ from memtui.model.nodes import (
     TocVersion,
 )
 from memtui.model.verdicts import Support
-from memtui.store import judgements, scopes, versions
+from memtui.store import json_columns, judgements, scopes, versions
 from memtui.store.database import (
     IN_JSON,
     db,
@@ -169,8 +169,8 @@ def _to_entry(row: dict[str, Any]) -> TocEntry:
         bullet_count=row["bullets"] or 0,
         is_by_model=bool(row["is_by_model"]),
         is_pinned=bool(row["is_pinned"]),
-        agents=tuple(json.loads(row["agents"] or "[]")),
-        projects=tuple(json.loads(row["projects"] or "[]")),
+        agents=json_columns.read_names(row["agents"]),
+        projects=json_columns.read_names(row["projects"]),
     )
 
 
@@ -200,9 +200,10 @@ def _to_nodes(rows: Sequence[dict[str, Any]]) -> list[TocNode]:
             further=tuple(bullet for bullet in hidden if not bullet.is_withheld),
             withheld=tuple(bullet for bullet in hidden if bullet.is_withheld),
             keywords=tuple(
-                Keyword(*columns) for columns in json.loads(row["keywords"] or "[]")
+                Keyword(*columns)
+                for columns in json_columns.read_keywords(row["keywords"])
             ),
-            child_node_ids=tuple(json.loads(row["child_ids"] or "[]")),
+            child_node_ids=json_columns.read_names(row["child_ids"]),
             version=row["version"] or 0,
             created_at=from_ms(row["created_ms"]) if row["created_ms"] else None,
             headline=entry.headline,
@@ -222,7 +223,10 @@ def _to_nodes(rows: Sequence[dict[str, Any]]) -> list[TocNode]:
 
 
 def _parse_generation(row: dict[str, Any]) -> GenerationStats:
-    return GenerationStats(**json.loads(row["generation"] or "{}"))
+    fields: dict[str, Any] = json_columns.read(row["generation"], {})
+    with suppress(TypeError):
+        return GenerationStats(**fields)
+    return GenerationStats()
 
 
 def _read_bullets(
@@ -246,7 +250,7 @@ def _read_bullets(
                 BulletKind(kind),
                 *work,
             )
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, AttributeError) as error:
             log.warning("a bullet of version %d cannot be read: %s", version, error)
         else:
             bullets.setdefault(version, ([], []))[bool(is_hidden)].append(bullet)
@@ -425,7 +429,7 @@ def get_words(node_ids: Sequence[str]) -> dict[str, NodeWords]:
         json.dumps(list(node_ids)),
     )
     return {
-        name: ([word for word, _ in json.loads(keywords)], lines[name])
+        name: ([word for word, _ in json_columns.read_keywords(keywords)], lines[name])
         for name, keywords in rows
     }
 
@@ -492,7 +496,7 @@ def read_keywords(
         f" WHERE n.level = 'segment' AND {condition} {_NEWEST_FIRST}",
         values,
     ):
-        yield name, [word for word, _ in json.loads(stored or "[]")]
+        yield name, [word for word, _ in json_columns.read_keywords(stored)]
 
 
 def find_grip(prefix: str) -> str:

@@ -9,7 +9,7 @@ from memtui.model.events import from_ms
 from memtui.model.judgements import HIDING
 from memtui.model.nodes import BulletKind
 from memtui.model.work import OpenEnd
-from memtui.store import judgements
+from memtui.store import json_columns, judgements
 from memtui.store.database import IN_JSON, fetch
 
 _NAMES = (
@@ -26,8 +26,8 @@ def list_open() -> list[tuple[int, OpenEnd, ClaimRow]]:
     """
     rows = fetch(
         f"SELECT s.id, l.value, s.updated_ms, {_NAMES}, s.project FROM sessions s,"
-        " json_each(CASE WHEN json_valid(s.work) THEN s.work ELSE '{}' END,"
-        " '$.left_open') l WHERE NOT EXISTS"
+        f" json_each({json_columns.valid('s.work')},"
+        " '$.left_open') l WHERE l.type = 'object' AND NOT EXISTS"
         " (SELECT 1 FROM segments g WHERE g.session_id = s.id AND g.is_open)"
         " ORDER BY s.updated_ms DESC, s.id, l.key"
     )
@@ -60,12 +60,15 @@ def list_open() -> list[tuple[int, OpenEnd, ClaimRow]]:
     return open_ends
 
 
+_FACTS = json_columns.valid("h.facts")
+
 _FINISHED = {
     # Of a task that an earlier segment has, only the number is stored.
     "done_tasks": (
         "coalesce(nullif(json_extract(v.value, '$.text'), ''), (SELECT"
         " json_extract(o.value, '$.text') FROM segments h,"
-        " json_each(h.facts, '$.open_tasks') o WHERE h.session_id = s.id AND"
+        f" json_each({_FACTS}, '$.open_tasks') o WHERE h.session_id = s.id AND"
+        " o.type = 'object' AND"
         " json_extract(o.value, '$.number') = json_extract(v.value, '$.number')))",
         "1",
     ),
@@ -76,7 +79,7 @@ _FINISHED = {
     "requests": (
         "json_extract(v.value, '$.text')",
         "json_extract(v.value, '$.event_id') < (SELECT"
-        " max(json_extract(h.facts, '$.reply.event_id')) FROM segments h"
+        f" max(json_extract({_FACTS}, '$.reply.event_id')) FROM segments h"
         " WHERE h.session_id = s.id) AND s.state <> 'abandoned'",
     ),
 }
@@ -96,9 +99,10 @@ def list_finished(
     parts = [
         f"SELECT s.id, s.project, '{field}', {subject} AS subject, {_NAMES},"
         " json_extract(v.value, '$.event_id') AS event_id FROM sessions s"
-        " JOIN segments g ON g.session_id = s.id, json_each(CASE"
-        f" WHEN json_valid(g.facts) THEN g.facts ELSE '{{}}' END, '$.{field}') v"
-        f" WHERE s.project {IN_JSON} AND subject {IN_JSON} AND {condition}"
+        " JOIN segments g ON g.session_id = s.id,"
+        f" json_each({json_columns.valid('g.facts')}, '$.{field}') v"
+        f" WHERE v.type = 'object' AND s.project {IN_JSON}"
+        f" AND subject {IN_JSON} AND {condition}"
         for field, (subject, condition) in _FINISHED.items()
     ]
     names = [json.dumps(sorted(projects)), json.dumps(sorted(subjects))]

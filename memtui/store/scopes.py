@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 from memtui.model.filters import Filters, Scope
+from memtui.store import json_columns
 from memtui.store.database import (
     IN_JSON,
     fetch,
@@ -64,7 +65,8 @@ def node_condition(scope: Scope) -> Condition:
     values: list[object] = []
     for column, name in (("agents", scope.agent), ("projects", scope.project)):
         if name:
-            parts.append(f"? IN (SELECT value FROM json_each(v.{column}))")
+            listed = json_columns.valid(f"v.{column}")
+            parts.append(f"? IN (SELECT value FROM json_each({listed}))")
             values.append(name)
     if scope.needs_segments:
         segments, own = segment_condition(scope)
@@ -158,8 +160,9 @@ def list_keywords(limit: int) -> list[tuple[str, int]]:
     """
     rows = fetch(
         "SELECT k.word, count(*) AS days FROM"
-        " (SELECT json_extract(entry.value, '$[0]') AS word FROM nodes n"
-        " JOIN node_versions v ON v.id = n.latest_id, json_each(v.keywords) entry"
+        " (SELECT json_extract(v.keywords, entry.fullkey || '[0]') AS word FROM nodes n"
+        " JOIN node_versions v ON v.id = n.latest_id,"
+        f" json_each({json_columns.valid('v.keywords')}) entry"
         " WHERE n.level = 'day' ORDER BY n.start_ms DESC) k"
         " GROUP BY lower(k.word) ORDER BY days DESC, lower(k.word) LIMIT ?",
         limit,

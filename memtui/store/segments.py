@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass, replace
 
 from memtui.model.filters import ALL, Scope
-from memtui.store import scopes
+from memtui.store import json_columns, scopes
 from memtui.store.database import (
     IN_JSON,
     db,
@@ -290,4 +290,7 @@ def read_earlier_keywords(segment_id: str, limit: int) -> list[tuple[int, list[s
         segment_id,
         limit,
     )
-    return [(number, [word for word, _ in json.loads(words)]) for number, words in rows]
+    return [
+        (number, [word for word, _ in json_columns.read_keywords(words)])
+        for number, words in rows
+    ]

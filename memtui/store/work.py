@@ -5,6 +5,7 @@ are columns of the session, so that lists read them at once.
 """
 
 import json
+import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import tzinfo
@@ -31,9 +32,11 @@ from memtui.model.work import (
     TestRun,
     join_facts,
 )
-from memtui.store import judgements, queues, scopes
+from memtui.store import json_columns, judgements, queues, scopes
 from memtui.store.database import IN_JSON, execute, fetch, fetch_column, fetch_value
 from memtui.text import analyzer
+
+log = logging.getLogger(__name__)
 
 
 def facts_to_json(facts: Facts) -> str:
@@ -45,8 +48,16 @@ def facts_to_json(facts: Facts) -> str:
 
 
 def facts_from_json(stored: str) -> Facts:
-    fields = json.loads(stored or "{}")
+    """Return the facts of a segment; none if they are damaged, which the audit finds
+    since the work of the session follows from them."""
+    try:
+        return _make_facts(json_columns.read(stored, {}))
+    except (ValueError, TypeError) as error:
+        log.warning("the facts of a segment cannot be read: %s", error)
+        return Facts()
 
+
+def _make_facts(fields: dict[str, Any]) -> Facts:
     def read(name: str, kind: Any) -> tuple[Any, ...]:
         return tuple(kind(**values) for values in fields.get(name, ()))
 
@@ -143,22 +154,31 @@ def work_from_row(
 ) -> SessionWork:
     """Return the work in the columns of a session; details that are damaged are left
     out."""
-    try:
-        fields = json.loads(details or "{}")
-    except ValueError:
-        fields = {}
-    if own_name:
-        fields["name_event_id"] = ""
-    return SessionWork(
+    fields: dict[str, Any] = json_columns.read(details, {})
+    work = SessionWork(
         name=own_name or name,
         state=WorkState(state) if state in list(WorkState) else None,
         outcome=outcome,
-        left_open=tuple(OpenEnd(**values) for values in fields.pop("left_open", ())),
-        **fields,
     )
+    try:
+        left_open = tuple(OpenEnd(**values) for values in fields.pop("left_open", ()))
+        work = replace(work, left_open=left_open, **fields)
+    except TypeError as error:
+        log.warning("the work of a session cannot be read: %s", error)
+    return replace(work, name_event_id="") if own_name else work
 
 
 _WORK = "work_name, state, outcome, work"
+
+
+def _work_to_row(work: SessionWork) -> tuple[str, ...]:
+    return work.name, work.state or "", work.outcome, _work_to_json(work)
+
+
+def is_saved(session_number: int, work: SessionWork) -> bool:
+    """Return whether this is the work that is stored of a session."""
+    rows = fetch(f"SELECT {_WORK} FROM sessions WHERE id = ?", session_number)
+    return rows == [_work_to_row(work)]
 
 
 def save_work(session_number: int, work: SessionWork, zone: tzinfo) -> bool:
@@ -166,13 +186,12 @@ def save_work(session_number: int, work: SessionWork, zone: tzinfo) -> bool:
 
     Then all days of the session are rolled up, and its name is indexed.
     """
-    row = (work.name, work.state or "", work.outcome, _work_to_json(work))
-    if fetch(f"SELECT {_WORK} FROM sessions WHERE id = ?", session_number) == [row]:
+    if is_saved(session_number, work):
         return False
     execute(
         "UPDATE sessions SET work_name = ?, state = ?, outcome = ?, work = ?"
         " WHERE id = ?",
-        *row,
+        *_work_to_row(work),
         session_number,
     )
     _request_updates(session_number, zone)

@@ -13,7 +13,7 @@ from memtui.model.audit import AuditQuery
 from memtui.model.judgements import Claim, Ruling
 from memtui.model.nodes import Bullet
 from memtui.model.verdicts import Support, Verdict, VerdictFeatures
-from memtui.services import audit, browse, coverage
+from memtui.services import audit, browse, coverage, judging
 from memtui.services.audit import ClaimDetails
 from memtui.services.outline import read_outline
 from memtui.store import database, judgements
@@ -27,7 +27,7 @@ from memtui.tui.widgets.source_pane import SourcePane
 from memtui.workspace import Workspace
 from tests import model_versions
 from tests.conftest import NOW
-from tests.pilots import AppOf, Compare, Settle, press, steps
+from tests.pilots import AppOf, Compare, Settle, notices, press, steps
 
 SIZES = [(80, 24), (120, 36), (200, 60)]
 DAY = "toc:day:2024-01-18"
@@ -320,3 +320,36 @@ def test_missing_number_is_underlined_at_each_place_but_not_within_another() -> 
     spans = draw_claim(details, UTC, NOW).spans
     starts = [span.start for span in spans if "underline" in str(span.style)]
     assert starts == [18, 23]
+
+
+async def test_damaged_json_does_not_stop_the_app(
+    audited: Workspace, app_of: AppOf, settle: Settle
+) -> None:
+    with database.transaction():
+        segment = "(SELECT min(node_id) FROM nodes WHERE level = 'segment')"
+        shown = f"(SELECT latest_id FROM nodes WHERE node_id = {segment})"
+        (line,) = judging.read_page(segment_id(segment)).bullets[:1]
+        judging.judge(segment_id(segment), line, Ruling.ACCEPTED, NOW)
+        for trigger in database.fetch_column(
+            "SELECT name FROM sqlite_master WHERE type = 'trigger'"
+        ):
+            database.execute(f"DROP TRIGGER {trigger}")
+        for sql in (
+            f"UPDATE bullets SET verdict = '{{' WHERE version_id = {shown}",
+            f"UPDATE node_versions SET keywords = '[1]' WHERE id = {shown}",
+            "UPDATE judgements SET grip_ids = '[', event_ids = '5'",
+            "UPDATE segments SET facts = '{'",
+            "UPDATE sessions SET work = '[]'",
+        ):
+            assert database.execute(sql)
+    app = app_of(audited)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, "end", "enter", "enter", "enter", "enter", "home")
+        await press(pilot, settle, "A", "down", "up", "u", "escape", "L", "L", "escape")
+        assert notices(app) == []
+
+
+def segment_id(sql: str) -> str:
+    with database.connection():
+        return str(database.fetch_value(f"SELECT {sql}"))

@@ -77,6 +77,30 @@ BULLET = (
     "(SELECT b.id FROM bullets b JOIN nodes n ON n.latest_id = b.version_id"
     f" WHERE n.node_id = '{DAY}' LIMIT 1)"
 )
+SEGMENT = (
+    "(SELECT g.id FROM segments g JOIN sessions s ON s.id = g.session_id"
+    " WHERE s.name = 'shop-1')"
+)
+BELOW = "it was deleted, but not what is below it"
+COUNTS = "it does not show the version that counts"
+FOLLOWS = "its name, state, outcome or open ends are not those of its facts"
+VERDICTS = (
+    "verdict = '{'",
+    "verdict = '[]'",
+    """verdict = '{"spans": ["x"]}'""",
+    """verdict = '{"missing": 5}'""",
+)
+VERSIONS = (
+    "keywords = '{'",
+    """keywords = '{"a": 1}'""",
+    "keywords = '[1]'",
+    """keywords = '["ab", ["a"]]'""",
+    "generation = '[]'",
+    """generation = '{"other": 1}'""",
+    "agents = '{'",
+    "projects = '5'",
+    "child_ids = '{'",
+)
 SHOWN = f"(SELECT latest_id FROM nodes WHERE node_id = '{DAY}')"
 
 
@@ -196,6 +220,79 @@ SHOWN = f"(SELECT latest_id FROM nodes WHERE node_id = '{DAY}')"
             "line",
             "this message does not say any more what it is based on",
         ),
+        *(
+            (
+                f"UPDATE {table} SET {damage} WHERE id = {row}",
+                "version",
+                "it, a line of it or the source of a line was changed",
+            )
+            for table, row, damages in (
+                ("bullets", BULLET, VERDICTS),
+                ("node_versions", SHOWN, VERSIONS),
+            )
+            for damage in damages
+        ),
+        *(
+            (
+                f"UPDATE judgements SET {column} = '{value}' WHERE id = 2",
+                "judgement",
+                "it was changed",
+            )
+            for column in ("grip_ids", "event_ids")
+            for value in ("[", "5", "{}", "[1]")
+        ),
+        *(
+            (f"DELETE FROM nodes WHERE node_id = '{name}'", "node", BELOW)
+            for name in (DAY, "toc:week:2024-W03", "toc:month:2024-01", "toc:year:2024")
+        ),
+        (
+            f"DELETE FROM nodes WHERE node_id = {SEGMENT}",
+            "node",
+            "it was deleted, but not its versions",
+        ),
+        *(
+            (
+                f"UPDATE nodes SET latest_id = {row} WHERE node_id = {node}",
+                "node",
+                COUNTS,
+            )
+            for node in (SEGMENT, f"'{DAY}'")
+            for row in (
+                "NULL",
+                f"(SELECT min(id) FROM node_versions WHERE node_id = {node})",
+            )
+        ),
+        (
+            "UPDATE nodes SET is_pinned = 1, latest_id = (SELECT id FROM node_versions"
+            f" WHERE node_id <> '{DAY}') WHERE node_id = '{DAY}'",
+            "node",
+            COUNTS,
+        ),
+        *(
+            (f"UPDATE sessions SET {change} WHERE name = 'shop-1'", "session", FOLLOWS)
+            for change in (
+                "outcome = 'Walruses'",
+                "state = 'open'",
+                "work_name = 'Walruses'",
+                "work = '{'",
+                "work = '[]'",
+                """work = '{"left_open": ["x"]}'""",
+                """work = '{"left_open": [{"text": "x", "event_id": "y"}]}'""",
+            )
+        ),
+        *(
+            (
+                f"UPDATE segments SET facts = '{facts}' WHERE id = {SEGMENT}",
+                "session",
+                FOLLOWS,
+            )
+            for facts in ("{", "[]", '{"commits": [1]}', '{"commits": ["x"]}')
+        ),
+        (
+            "DELETE FROM sessions WHERE name = 'shop-1'",
+            "session",
+            "it was deleted, but not its messages",
+        ),
     ],
 )
 def test_damage_is_named(
@@ -212,6 +309,36 @@ def test_damage_is_named(
     assert named, damages
     assert all(damage["ids"] and damage["remedy"] for damage in named)
     assert message in run_memtui(home, "audit", code=1).stdout
+
+
+def test_commands_go_on_with_what_cannot_be_read(
+    home: Path, execute: Callable[..., list[tuple[Any, ...]]]
+) -> None:
+    for number, verdict in enumerate(VERDICTS):
+        execute(f"UPDATE bullets SET {verdict} WHERE id % {len(VERDICTS)} = {number}")
+    for number, version in enumerate(VERSIONS):
+        rows = f"id % {len(VERSIONS)} = {number}"
+        execute(f"UPDATE node_versions SET {version} WHERE {rows}")
+    execute("UPDATE judgements SET grip_ids = '[', event_ids = '5'")
+    execute("UPDATE segments SET facts = '{' WHERE rowid % 2")
+    execute("""UPDATE sessions SET work = '{"left_open": ["x"]}' WHERE id % 2""")
+    for words in (
+        *(("show", DAY), ("sessions",), ("toc",), ("open",), ("decisions",)),
+        *(("session", SESSION), ("search", "session basket"), ("report", "2024-01")),
+        *(("reindex",), ("judge", SESSION, "asked: ", "--undo"), ("handover", SESSION)),
+    ):
+        run_memtui(home, *words)
+    output = run_memtui(home, "audit", code=1).stdout
+    assert all(f"{name} " in output for name in ("version", "judgement", "session"))
+
+
+def test_rebuilding_indexes_mends_no_node(
+    home: Path, execute: Callable[..., list[tuple[Any, ...]]]
+) -> None:
+    execute(f"UPDATE nodes SET latest_id = NULL WHERE node_id = '{DAY}'")
+    run_memtui(home, "reindex")
+    (damage,) = find_damages(home, DAY)
+    assert (damage["ids"], damage["message"]) == ([DAY], COUNTS)
 
 
 def test_deleted_judgements_are_numbered(
