@@ -2,7 +2,8 @@
 
 -- A session: name is its id as its agent gives it.
 -- project_ms is the time of the earliest record that names its folder and project,
--- fact_times those of the latest that name other facts, as JSON.
+-- fact_times those of the latest that name other facts, as JSON, and whether the user
+-- gave it own_name here.
 -- routes are the ways its events came: hook, transcript, jsonl.
 -- work_name, state, outcome and the details in work say what came of it (see
 -- store.work); own_name is the name that the user gave it, which is shown instead of

@@ -233,8 +233,9 @@ def update_metadata(metadata: SessionMetadata) -> int | None:
 
     The earliest record decides on folder and project, wherever the agent moves later,
     and the latest on branch, title, model and summary, in whatever order the records
-    come. A name that the user gave stays. Returns the session's number if its project
-    has changed.
+    come. A name that the user gave or took back here stays; of those given elsewhere,
+    the last in order of their texts counts. Returns the session's number if its
+    project has changed.
     """
     row = _get_row(clean(metadata.agent), clean(metadata.session_id))
     if row is None:
@@ -244,9 +245,11 @@ def update_metadata(metadata: SessionMetadata) -> int | None:
     values: dict[str, object] = {
         "created_by": row["created_by"] or clean(metadata.created_by),
         "forked_from": clean(metadata.forked_from) or row["forked_from"],
-        "own_name": row["own_name"] or clean(metadata.own_name)[:TITLE_CHARS],
         **_latest_facts(row, metadata),
     }
+    if store_work.NAMED_HERE not in _fact_times(row):
+        own_name = clean(metadata.own_name)[:TITLE_CHARS]
+        values["own_name"] = max(row["own_name"], own_name)
     if metadata.project and (row["project_ms"] is None or at_ms < row["project_ms"]):
         values |= {"cwd": clean(metadata.cwd), "project": clean_line(metadata.project)}
         values |= {"root": clean(metadata.root), "project_ms": at_ms}

@@ -198,9 +198,19 @@ def save_work(session_number: int, work: SessionWork, zone: tzinfo) -> bool:
     return True
 
 
+NAMED_HERE = "named_here"
+"""Among the times of facts: the user gave or took back the session's name here."""
+
+
 def save_own_name(session_number: int, name: str, zone: tzinfo) -> None:
     """Store the name that the user gave a session; "" for none."""
-    execute("UPDATE sessions SET own_name = ? WHERE id = ?", name, session_number)
+    execute(
+        "UPDATE sessions SET own_name = ?, fact_times = json_set("
+        "iif(json_valid(fact_times), fact_times, '{}'), '$.' || ?, 0) WHERE id = ?",
+        name,
+        NAMED_HERE,
+        session_number,
+    )
     _request_updates(session_number, zone)
 
 

@@ -1,5 +1,7 @@
 """A session is called what its user calls it, everywhere and whatever comes later."""
 
+import json
+import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -173,6 +175,71 @@ def test_name_is_in_backups_and_exports(
     run_pipeline(copy)
     assert NAME in headlines()
     copy.stop()
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_one_of_several_exported_names_counts_in_any_order(
+    full_workspace: Workspace,
+    tmp_path: Path,
+    settings: Settings,
+    order: tuple[int, int],
+) -> None:
+    names = ("Zebra crossing", NAME)
+    files = []
+    for number, name in enumerate(names):
+        rename(full_workspace, name)
+        files.append(tmp_path / f"{number}.jsonl")
+        export.export_events(files[-1], may_replace=True)
+    full_workspace.stop()
+    copy = Workspace(in_home(tmp_path / "copy"), settings)
+    for place in order:
+        import_file(copy, files[place])
+        run_pipeline(copy)
+    assert name_now() == names[0]
+    assert names[0] in headlines() and names[1] not in headlines()
+    # What the user says here counts more, also that it has no such name.
+    rename(copy, "Aardvark")
+    import_file(copy, copy_of(files[0]))
+    assert name_now() == "Aardvark"
+    sessions.undo_rename(*KEY, copy.zone)
+    before = name_now()
+    import_file(copy, copy_of(files[1]))
+    assert name_now() == before != names[1]
+    copy.stop()
+
+
+def test_changed_line_names_no_session(
+    full_workspace: Workspace, tmp_path: Path
+) -> None:
+    rename(full_workspace)
+    file = tmp_path / "export.jsonl"
+    export.export_events(file, may_replace=True)
+    sessions.undo_rename(*KEY, full_workspace.zone)
+    with database.transaction():
+        database.execute("UPDATE sessions SET fact_times = ''")
+    before = name_now()
+    exported = file.read_text()
+    made_up = {"record": "session", "agent": KEY[0], "session_id": KEY[1]}
+    for text in (
+        exported.replace(NAME, "Forged"),
+        json.dumps(made_up | {"own_name": "Forged"}),
+    ):
+        file.write_text(text)
+        import_file(full_workspace, file)
+        assert name_now() == before
+    file.write_text(exported)
+    import_file(full_workspace, file)
+    assert name_now() == NAME
+
+
+def import_file(workspace: Workspace, file: Path) -> None:
+    for _ in workspace.pipeline.importer().run([file]):
+        pass
+
+
+def copy_of(file: Path) -> Path:
+    """Return a copy under another name, which is read as a new file."""
+    return Path(shutil.copy(file, file.with_stem(f"{file.stem}-again")))
 
 
 def test_later_rules_redact_the_name(full_workspace: Workspace) -> None:

@@ -157,7 +157,7 @@ def _name(item: SessionMetadata | Event) -> str:
 
 def _parse_event(fields: _Fields, agent: str, now: datetime) -> Event:
     at = EventBuilder(agent, now).parse_time(fields.get("timestamp"))
-    if fields != with_check(fields):
+    if not _has_valid_check(fields):
         fields = {name: fields[name] for name in fields if name not in _STORED_FIELDS}
     metadata = _event_metadata(fields)
     text = original = clean(as_text(fields.get("text")))
@@ -190,9 +190,13 @@ def _parse_event(fields: _Fields, agent: str, now: datetime) -> Event:
 
 
 def with_check(fields: _Fields) -> _Fields:
-    """Return an exported event with a hash of its fields, which shows changes."""
+    """Return an exported record with a hash of its fields, which shows changes."""
     others = {name: fields[name] for name in fields if name != "check"}
     return others | {"check": content_hash(json.dumps(others, sort_keys=True))}
+
+
+def _has_valid_check(fields: _Fields) -> bool:
+    return fields == with_check(fields)
 
 
 def _event_metadata(fields: _Fields) -> dict[str, str]:
@@ -315,6 +319,8 @@ def _parse_session(fields: _Fields, agent: str) -> SessionMetadata:
     if not values["session_id"].strip():
         raise EventRefused("no session id")
     values["title"] = clean_title(values["title"])
+    if not _has_valid_check(fields):
+        values["own_name"] = ""
     values["is_title_given"] = fields.get("is_title_given") is True
     agent = clean(as_text(fields.get("agent"))) or agent
     at = parse_time(fields.get("timestamp"))
@@ -338,8 +344,8 @@ def _add_event_fields(
 def _merge(before: SessionMetadata | None, new: SessionMetadata) -> SessionMetadata:
     """Return what is known of a session after another record of it.
 
-    The latest record counts, but for the place the earliest, and for the creator the
-    first.
+    The latest record counts, but for the place the earliest, for the creator the
+    first, and for the user's own name the last in order of their texts.
     """
     if before is None:
         return new
@@ -354,7 +360,7 @@ def _merge(before: SessionMetadata | None, new: SessionMetadata) -> SessionMetad
         title=titled.title,
         is_title_given=titled.is_title_given,
         summary=new.summary or before.summary,
-        own_name=new.own_name or before.own_name,
+        own_name=max(new.own_name, before.own_name),
         created_by=before.created_by or new.created_by,
         forked_from=new.forked_from or before.forked_from,
     )
@@ -380,7 +386,8 @@ def to_fields(
             **values,
         }
     fields = {name: v for name, v in fields.items() if v or name in _WRITTEN_IF_ZERO}
-    return with_check(fields) if isinstance(item, Event) else fields
+    has_check = isinstance(item, Event) or "own_name" in fields
+    return with_check(fields) if has_check else fields
 
 
 def _event_fields(event: Event) -> dict[str, Any]:
