@@ -29,7 +29,7 @@ def list_open() -> list[tuple[int, OpenEnd, ClaimRow]]:
         f" json_each({json_columns.valid('s.work')},"
         " '$.left_open') l WHERE l.type = 'object' AND NOT EXISTS"
         " (SELECT 1 FROM segments g WHERE g.session_id = s.id AND g.is_open)"
-        " ORDER BY s.updated_ms DESC, s.id, l.key"
+        " ORDER BY s.updated_ms DESC, s.agent, s.name, l.key"
     )
     current = judgements.list_current("kind = ?", BulletKind.LEFT_OPEN)
     judged = {(row.claim.subject, row.claim.text): row for row in current}

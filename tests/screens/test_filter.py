@@ -48,6 +48,10 @@ def test_exact_name_is_before_those_that_contain_it() -> None:
     )
     labels = [choice.label for choice in list_choices(there, "cli", ALL, ALL)]
     assert labels == ["cli", "click", "cli-codex", "gemini-cli", "cli"]
+    keywords = tuple((name, 1) for name in ("CLI", *(f"cli{n}" for n in range(99))))
+    there = ScopeChoices((("copilot-cli", 9),), (), keywords)
+    labels = [choice.label for choice in list_choices(there, "cli", ALL, ALL)]
+    assert labels[:3] == ["CLI", "copilot-cli", "cli0"]
 
 
 def test_kind_can_be_typed_before_the_name() -> None:

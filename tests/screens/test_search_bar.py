@@ -191,7 +191,7 @@ async def test_tool_output_is_a_second_tier(settle: Settle) -> None:
         assert "4 more in tool output" in note(screen)
         await pilot.press("up")
         rows = [row.strip() for row in visible_rows(screen)]
-        assert "4 more in tool output" in rows
+        assert "▸ 4 more in tool output" in rows
         await pilot.press("enter")
         await wait_for_results(pilot, settle)
         assert text_of(screen, "views") == "all  summaries  messages  [tools]"
@@ -207,11 +207,15 @@ async def test_tool_output_is_all_there_is(settle: Settle) -> None:
         screen = await ask(pilot, settle, "EACCES")
         await pilot.pause(2 * TOOLS_PAUSE_S)
         await settle(pilot)
-        assert "1 in tool output" in [row.strip() for row in visible_rows(screen)]
         assert note(screen) == "No message has it, only the output of tools (enter)."
+        assert "▸ 1 in tool output" in map(str.strip, visible_rows(screen))
+        assert screen.query_one("#preview PaneTitle", PaneTitle).title
         await pilot.press("enter")
         await wait_for_results(pilot, settle)
         assert text_of(screen, "views") == "all  [tools]"
+        # The next query is not only for the output of tools.
+        await ask(pilot, settle, "EACCES again")
+        assert text_of(screen, "views") == "[all]  tools"
 
 
 async def test_last_view_and_query_are_restored(
@@ -226,6 +230,8 @@ async def test_last_view_and_query_are_restored(
         assert bar(pilot).view is SearchView.MESSAGES
         assert bar(pilot).query_one(Input).value == "session"
         assert bar(pilot).hits.hits
+        screen = await ask(pilot, settle, "another")
+        assert screen.view is history.view is SearchView.ALL
 
 
 def slow_search(gate: threading.Event) -> Callable[[str], Hits]:

@@ -99,6 +99,20 @@ def test_finished_task_is_struck_off_with_its_session(workspace: Workspace) -> N
     assert left_open() == [("Write", "s1", "s2"), ("Ship", "s1", "")]
 
 
+@pytest.mark.parametrize("order", [("s1", "s2"), ("s2", "s1")])
+def test_order_of_import_does_not_order_the_list(
+    workspace: Workspace, order: tuple[str, str]
+) -> None:
+    for session in order:
+        kept(
+            workspace,
+            said(f"{PROMPT} {session}", 0, session),
+            listed(1, session, **{f"Write {session}": "pending"}),
+            said(f"Half of {session} is done.", 2, session, by_agent=True),
+        )
+    assert [session for _, session, _ in left_open()] == ["s1", "s2"]
+
+
 def test_task_of_an_earlier_part_is_finished_by_its_number(
     workspace: Workspace,
 ) -> None:

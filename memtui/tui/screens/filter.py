@@ -74,9 +74,19 @@ def list_choices(
         for kind in HEADINGS
         if only in ("", kind)
     ]
-    if part:  # The kind with the best match is first.
-        groups.sort(key=lambda group: _rank(group[0].label, part) if group else MISSES)
-    choices += chain.from_iterable(groups)
+    matches = list(chain.from_iterable(groups))
+    if part:
+        # Names that are typed in full are first. Then comes the kind with the best
+        # match, but keywords are last: there may be hundreds.
+        best = {group[0].kind: _rank(group[0].label, part) for group in groups if group}
+        matches.sort(
+            key=lambda choice: (
+                choice.label.casefold() != part,
+                choice.kind == "keyword",
+                best[choice.kind],
+            )
+        )
+    choices += matches
     keywords = {
         choice.label.casefold() for choice in choices if choice.kind == "keyword"
     }
@@ -103,9 +113,6 @@ def _choices_of(
     if left_out := len(matches[MAX_CHOICES:]):
         text = f"… and {left_out:,} more: type a part of the name"
         yield ScopeChoice(draft, text, kind, is_note=True)
-
-
-MISSES = 3  # The rank of a kind without a match.
 
 
 def _rank(name: str, part: str) -> int:

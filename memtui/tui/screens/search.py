@@ -312,7 +312,11 @@ class SearchScreen(SessionActions[JumpTarget], Dialog[JumpTarget]):
         self._history = history
         self._views = [view for view in SearchView if view in finders]
         self.view = history.view if history.view in self._views else self._views[0]
+        # The query that this view is for; it is not for the next one. None if the user
+        # has chosen the view here.
+        self._query_of_view: str | None = history.last
         self.hits = Hits()
+        self._linked: Hit | None = None  # The first of the hits that a link leads to.
         self._suggester = FilterSuggester()
         self._pause: Timer | None = None
         self._searching: tuple[SearchView, str] | None = None
@@ -357,8 +361,8 @@ class SearchScreen(SessionActions[JumpTarget], Dialog[JumpTarget]):
 
     @on(OptionList.OptionHighlighted)
     def show_preview(self) -> None:
-        read: Callable[[], Previewed] = Previewed  # Nothing of the row of a link.
-        if (hit := self._selected) is not None:
+        read: Callable[[], Previewed] = Previewed
+        if (hit := self._selected or self._linked) is not None:
             read = partial(preview.read_hit, hit, self._zone, self._now())
         self.query_one(Preview).request(read)
 
@@ -396,6 +400,10 @@ class SearchScreen(SessionActions[JumpTarget], Dialog[JumpTarget]):
     @on(Input.Changed)
     def wait(self) -> None:
         self._opens_first = False
+        if self._query_of_view not in (None, self._text):
+            self._query_of_view = None
+            self._history.view = self.view = self._views[0]
+            self._show_view()
         self._stop_pause()
         self._pause = self.set_timer(PAUSE_S, self._search)
 
@@ -435,8 +443,10 @@ class SearchScreen(SessionActions[JumpTarget], Dialog[JumpTarget]):
 
     def _show_link(self, hits: Hits, notes: list[str], in_tools: Hits) -> None:
         listed = {hit.event_id for hit in hits.hits}
-        count = in_tools.total - sum(hit.event_id in listed for hit in in_tools.hits)
+        others = [hit for hit in in_tools.hits if hit.event_id not in listed]
+        count = in_tools.total - len(in_tools.hits) + len(others)
         if self.hits is hits and count > 0:
+            self._linked = next(iter(others), None)
             more = "more " if hits.hits else ""
             text = f"{count} {more}in tool output"
             if hits.hits:
@@ -457,7 +467,7 @@ class SearchScreen(SessionActions[JumpTarget], Dialog[JumpTarget]):
         return False
 
     def _show(self, hits: Hits, notes: list[str]) -> None:
-        self.hits = hits
+        self.hits, self._linked = hits, None
         self._list.show(hits, self._now())
         is_unasked = not self._text.strip()
         bar = self.query_one("#search")
@@ -498,6 +508,7 @@ class SearchScreen(SessionActions[JumpTarget], Dialog[JumpTarget]):
 
     def action_switch_view(self, step: int) -> None:
         place = self._views.index(self.view) + step
+        self._query_of_view = None
         self._history.view = self._views[place % len(self._views)]
         self._switch_to(self._history.view)
 
@@ -548,6 +559,7 @@ class SearchScreen(SessionActions[JumpTarget], Dialog[JumpTarget]):
     def _open(self, place: int) -> None:
         if place >= len(self.hits.hits):
             if self._list.option_count:
+                self._query_of_view = self._text
                 self._switch_to(SearchView.TOOLS)
             return
         hit = self.hits.hits[place]

@@ -317,11 +317,14 @@ class ResultList(ItemList[Hit], can_focus=False):
         super().__init__(id="hits")
         self._zone = zone
         self._rows: list[ResultRow] = []
+        self._link = ""  # The text of the last row, if that leads to further hits.
         self._selected = 0
 
     def add_link(self, text: str) -> None:
         """Add a row that leads to further hits."""
-        self.add_option(Option(Content.styled(f"{' ' * INDENT}{text}", "$accent")))
+        self._link = text
+        place = len(self._rows)
+        self.add_option(Option(self._draw(place, is_selected=not place)))
         if self.highlighted is None:
             self.highlighted = 0
 
@@ -336,8 +339,8 @@ class ResultList(ItemList[Hit], can_focus=False):
         ]
         self._selected = 0
         self.set_options(
-            Option(row if index else replace(row, is_selected=True))
-            for index, row in enumerate(self._rows)
+            Option(self._draw(index, is_selected=not index))
+            for index in range(len(self._rows))
         )
         if self._rows:
             self.highlighted = 0
@@ -348,11 +351,16 @@ class ResultList(ItemList[Hit], can_focus=False):
         if here is None or here == before:
             return
         self._selected = here
-        if before < len(self._rows):
-            self.replace_option_prompt_at_index(before, self._rows[before])
-        if here < len(self._rows):
-            row = replace(self._rows[here], is_selected=True)
-            self.replace_option_prompt_at_index(here, row)
+        for place in (before, here):
+            row = self._draw(place, is_selected=place == here)
+            self.replace_option_prompt_at_index(place, row)
+
+    def _draw(self, place: int, *, is_selected: bool) -> ResultRow | Content:
+        if place < len(self._rows):
+            return replace(self._rows[place], is_selected=is_selected)
+        mark = SELECTED_MARK if is_selected else " " * INDENT
+        link = Content.styled(f"{mark}{self._link}", "$accent")
+        return mark_selected(link) if is_selected else link
 
     def move(self, step: int) -> None:
         if self.option_count:
