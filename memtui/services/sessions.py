@@ -185,7 +185,15 @@ def read_card(agent: str, session_id: str) -> SessionCard:
         replaced.add(BulletKind.ASKED)
         if parts[-1].is_by_model:
             replaced.add(BulletKind.OUTCOME)
-    facts = [b for b in bullets if not b.is_rejected and b.kind not in replaced]
+    facts = [
+        bullet
+        for bullet in bullets
+        if not bullet.is_rejected
+        and (
+            bullet.kind not in replaced
+            or (bullet.judgement and judgements.is_worded(bullet.judgement))
+        )
+    ]
     return SessionCard(session, (*of_parts, *facts), tuple(withheld), tuple(parts))
 
 

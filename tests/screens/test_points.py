@@ -105,6 +105,24 @@ async def test_open_ends_are_judged_and_lead_to_their_sessions(
         assert app.screen.here.session_id == "s2"
 
 
+async def test_corrected_line_is_judged_on_the_next_visit(
+    left: Workspace, app_of: AppOf, settle: Settle
+) -> None:
+    app = app_of(left)
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settle(pilot)
+        await press(pilot, settle, "L", "down", "down", "E", *"ZZZ", "enter")
+        assert left.pipeline.run_until_idle(lambda _: None) == []
+        await press(pilot, settle, "escape", "L", "down", "down")
+        row = app.screen.query_one(ClaimList).current
+        assert row is not None and row.is_judged
+        assert "ZZZ" in row.words and row.text == "Ask the ranger"
+        await press(pilot, settle, "d", "u", "u")
+        row = app.screen.query_one(ClaimList).current
+        assert row is not None and not row.is_judged
+        assert notices(app) == []
+
+
 async def test_list_switches_to_decisions_and_narrows_to_the_scope(
     left: Workspace, app_of: AppOf, settle: Settle
 ) -> None:

@@ -5,11 +5,12 @@ from dataclasses import replace
 import pytest
 
 from memtui.model.events import EventRole
-from memtui.model.judgements import Ruling
+from memtui.model.judgements import Claim, Judgement, Ruling
 from memtui.model.nodes import BulletKind
+from memtui.model.work import Commit, Facts, PullRequest
 from memtui.services import audit, judging, points, report
 from memtui.services.sessions import read_card
-from memtui.store import database, nodes
+from memtui.store import database, judgements, nodes
 from memtui.store import versions as store_versions
 from memtui.workspace import Workspace
 from tests import model_versions
@@ -103,6 +104,40 @@ def test_corrected_line_stays_after_later_events(
     judging.undo_line(SESSION, words, NOW)
     work(workspace)
     assert words not in everything(workspace)
+
+
+def test_corrected_line_stays_beside_lines_of_a_model(workspace: Workspace) -> None:
+    store(workspace)
+    late, words = segment_ids()[-1], "A pangolin came of it"
+    judging.judge(*judging.find_line(late, REPLY), Ruling.CORRECTED, NOW, words=words)
+    work(workspace)
+    add_line_of_model("The mill has a wheel")
+    work(workspace)
+    card = [bullet.text for bullet in read_card(*SESSION.split(":")).bullets]
+    assert card.count(words) == 1 and "The mill has a wheel" in card
+    with database.connection():
+        assert words in nodes.list_lines([late])[late]
+
+
+def test_corrected_pull_request_keeps_its_number() -> None:
+    facts = Facts(
+        pull_requests=(PullRequest("Add the mil", "e1", 7), PullRequest("Go", "e2", 8)),
+        commits=(Commit("Add the mil", "e1"), Commit("Add the mil and more", "e1")),
+    )
+    claims: dict[tuple[str, str], str] = {
+        (BulletKind.PULL_REQUEST, "#7 Add the mil"): "#7 Add the mill",
+        (BulletKind.COMMIT, "Add the mil"): "Add a mill",
+    }
+    by_text = {
+        claim: Judgement(
+            Claim(SESSION, *claim), Ruling.CORRECTED, words=words, event_ids=("e1",)
+        )
+        for claim, words in claims.items()
+    }
+    judged = judgements.judge_facts(facts, by_text)
+    assert [pull.title for pull in judged.pull_requests] == ["Add the mill", "Go"]
+    subjects = [commit.subject for commit in judged.commits]
+    assert subjects == ["Add a mill", "Add the mil and more"]
 
 
 def test_corrected_outcome_is_in_a_report_once(workspace: Workspace) -> None:
