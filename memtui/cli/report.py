@@ -22,7 +22,7 @@ def add_options(parser: Parser, command: str) -> None:
         help_text = "a session, a node, or a source: [AGENT:]ID, toc:…, grip:…, evt:…"
         parser.add_argument("words", nargs="+", metavar="ID", help=help_text)
         text = f"at most N tokens (default {handover.TOKENS:,})"
-        limits = {"minimum": replies.MIN_TOKENS, "maximum": replies.MAX_TOKENS}
+        limits = {"minimum": handover.MIN_TOKENS, "maximum": replies.MAX_TOKENS}
         add_number(parser, "--budget", handover.TOKENS, text, **limits)
     parser.add_argument("--output", type=Path, metavar="FILE", help="write this file")
     parser.flag("--force", "overwrite an existing file")

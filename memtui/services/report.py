@@ -10,7 +10,6 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from functools import partial
-from itertools import chain, islice
 from pathlib import Path
 
 from memtui.errors import UsageError
@@ -85,8 +84,9 @@ def _is_finished(bullet: Bullet, subject: str, finished: Finished) -> bool:
 
 def read_pages(
     names: Iterable[str], zone: tzinfo, scope: Scope, most: int
-) -> list[Section]:
-    """Return the first pages of sessions, segments, sources and periods.
+) -> tuple[list[Section], int]:
+    """Return the first pages of sessions, segments, sources and periods, and how many
+    there are.
 
     The page of a source is that of its session, with the source first; a period has
     those of its sessions, the latest first.
@@ -95,40 +95,40 @@ def read_pages(
         MemtuiError: As by ``read_page``, or there is no such source or period.
     """
     with database.connection():
-        finished = points.read_finished()
-        pages = (
-            _list_pages(name, zone, scope, finished) for name in dict.fromkeys(names)
-        )
-        return list(islice(chain.from_iterable(pages), most))
+        pages = [
+            page for name in dict.fromkeys(names) for page in _list_pages(name, scope)
+        ]
+        read = partial(_read_page, zone=zone, finished=points.read_finished())
+        return list(map(read, pages[:most])), len(pages)
 
 
-def _list_pages(
-    name: str, zone: tzinfo, scope: Scope, finished: Finished
-) -> Iterator[Section]:
-    read = partial(read_page, zone=zone, finished=finished)
+def _read_page(name: str, zone: tzinfo, finished: Finished) -> Section:
     if name.startswith(("grip:", "evt:")):
         source = conversation.expand(name, before=0, after=0)
         if source.session is None or source.grip is None or not source.excerpt_events:
             raise UsageError(f"there is no source {name!r}")
-        page = read(source.session.full_name)
+        page = read_page(source.session.full_name, zone, finished=finished)
         source_id = source.grip.grip_id or source.grip.event_id_start
         quote = shorten(
             source.grip.excerpt or source.excerpt_events[0].text, QUOTE_CHARS
         )
         bullet = Bullet(f"chosen: {quote}", (source_id,), SUPPORTED)
-        yield page._replace(bullets=[bullet, *page.bullets])
-    elif not name.startswith("toc:") or name.startswith(citations.SEGMENT_PREFIX):
-        yield read(name)
-    else:
-        try:
-            works = work.list_period_works(calendar.day_range(name), scope)
-        except ValueError:
-            raise UsageError(f"there is no period {name!r}") from None
-        if not works:
-            of = f" in {scope}" if scope.is_narrow else ""
-            raise UsageError(f"there is no summary of {name}{of}")
-        for row in reversed(works):
-            yield read(f"{row.agent}:{row.session_id}")
+        return page._replace(bullets=[bullet, *page.bullets])
+    return read_page(name, zone, finished=finished)
+
+
+def _list_pages(name: str, scope: Scope) -> list[str]:
+    """Return the sessions of a period; else the name itself."""
+    if not name.startswith("toc:") or name.startswith(citations.SEGMENT_PREFIX):
+        return [name]
+    try:
+        works = work.list_period_works(calendar.day_range(name), scope)
+    except ValueError:
+        raise UsageError(f"there is no period {name!r}") from None
+    if not works:
+        of = f" in {scope}" if scope.is_narrow else ""
+        raise UsageError(f"there is no summary of {name}{of}")
+    return [f"{row.agent}:{row.session_id}" for row in reversed(works)]
 
 
 # Reports

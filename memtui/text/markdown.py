@@ -28,6 +28,18 @@ def escape(text: str) -> str:
     return _BLOCK_MARKUP.sub(r"\1\\", line)
 
 
+def literal(text: str) -> str:
+    """Return a text in one line, in which nothing is markup, and which stays as it is:
+    as code if it has markup."""
+    line = plain_line(text)
+    if escape(line) == line:
+        return line
+    runs = re.findall("`+", line)
+    fence = "`" * (1 + max(map(len, runs), default=0))
+    space = " " if "`" in (line[0], line[-1]) else ""
+    return f"{fence}{space}{line}{space}{fence}"
+
+
 def heading(text: str, level: int) -> str:
     return f"{'#' * level} {escape(text)}"
 

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 TOKENS = 4_000
 """The budget unless another is given."""
 
+MIN_TOKENS = 200
+"""The smallest budget: a page with its first line needs about this many tokens."""
+
 PAGE_TOKENS = 100
 """The least that a page takes; more pages have no room."""
 
@@ -49,21 +52,27 @@ def make_pack(
         MemtuiError: There is no such id.
     """
     most = budget // PAGE_TOKENS + 1
-    pages = report.read_pages(names, workspace.zone, scope, most)
+    pages, total = report.read_pages(names, workspace.zone, scope, most)
     cited = (name for page in pages for line in page.bullets for name in line.grip_ids)
     sources = conversation.read_sources(set(cited))
     items, places, quoted = list[Item](), list[int](), set[str]()
     for page in pages:
-        items.append({"heading": page.heading, "text": page.text})
-        items += (_describe(bullet, sources, quoted) for bullet in page.bullets)
-        places += range(1 + len(page.bullets))
+        head = {"heading": page.heading, "about": page.text}
+        lines = [_describe(bullet, sources, quoted) for bullet in page.bullets]
+        lines[:1] = [head | first for first in lines[:1] or [{}]]
+        items += lines
+        places += range(len(lines))
+    more = f"--budget {min(2 * budget, replies.MAX_TOKENS)}"
+    head_lines = ["# Context pack", "", HINT]
+    if len(pages) < total:
+        head_lines.append(f"The first {len(pages)} of {total:,} pages; more: {more}.")
     reply = Reply(
         {"lines": items},
         _write_item,
-        head_lines=["# Context pack", "", HINT],
+        head_lines=head_lines,
         # The first lines of each page come before the others of any.
         order=sorted(range(len(items)), key=lambda number: places[number]),
-        more_tokens=f"--budget {min(2 * budget, replies.MAX_TOKENS)}",
+        more_tokens=more,
         details="quotes",
         multiline="quote",
     )
@@ -89,10 +98,13 @@ def _describe(bullet: Bullet, sources: Mapping[str, Source], quoted: set[str]) -
 
 
 def _write_item(item: Item) -> str:
+    lines = []
     if "heading" in item:
-        head = markdown.heading(item["heading"], 2)
-        return "\n".join(["", head, "", markdown.escape(item["text"]), ""])
-    lines = [markdown.list_item(item["text"], item["ids"])]
+        heading, about = map(markdown.literal, (item["heading"], item["about"]))
+        lines += ["", f"## {heading}", "", about, ""]
+    if "text" in item:
+        ids = (f"[{source}]" for source in item["ids"])
+        lines.append(" ".join(["-", markdown.literal(item["text"]), *ids]))
     for quote in item.get("quotes", ()):
         # As a block of code of this item.
         lines += ["", indent(quote["quote"], " " * 6), ""]

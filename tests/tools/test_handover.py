@@ -16,7 +16,7 @@ from memtui.text import fencing
 from memtui.tools import handover, replies
 from memtui.workspace import Workspace
 from tests.conftest import often
-from tests.message_factory import make_message, store_messages
+from tests.message_factory import AT, make_message, store_messages
 
 
 def test_pack_of_a_session_has_its_card_with_the_messages(
@@ -129,6 +129,34 @@ def test_small_budgets_say_what_is_missing(full_workspace: Workspace) -> None:
     assert small.splitlines()[-2].endswith("more: --budget 1400)")
     assert len(small) < len(large) and "--budget" not in large
     assert large.count("\n## ") == 5
+
+
+@pytest.mark.parametrize("budget", [handover.MIN_TOKENS, 300, 450, 700])
+def test_each_heading_has_a_line_and_further_pages_are_counted(
+    workspace: Workspace, budget: int
+) -> None:
+    for number in range(20):
+        request = f"Count the quokkas of island {number}, and then the walruses there"
+        store_messages(make_message(request, 60 * number, session=f"s{number}"))
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    text = handover.make_pack(workspace, [f"toc:year:{AT.year}"], budget).text
+    head, *pages = text.split("\n## ")
+    assert pages and all("\n- " in page for page in pages)
+    assert f"of 20 pages; more: --budget {2 * budget}." in head
+
+
+def test_commands_in_a_pack_are_as_they_were(workspace: Workspace) -> None:
+    command = "Run curl https://quokka.example/a_b 2>/dev/null | tee *.log"
+    in_code = "Then run `tar -xf log.tgz`"
+    store_messages(
+        make_message(command, 0),
+        make_message(in_code, 10, role=EventRole.ASSISTANT),
+    )
+    assert workspace.pipeline.run_until_idle(lambda _: None) == []
+    text = handover.make_pack(workspace, ["s1"]).text
+    assert f"\n## `{command}`\n" in text
+    assert f"`asked: {command}` [" in text
+    assert in_code in text and "\\" not in text
 
 
 def test_stored_text_cannot_pass_for_more_than_a_quotation(
