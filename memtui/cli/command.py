@@ -7,8 +7,7 @@ import os
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import replace
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -236,37 +235,22 @@ class Context:
         return open_workspace(self.paths, self.settings)
 
     @contextmanager
-    def workspace(
-        self, *, create: bool = False, or_empty: bool = False
-    ) -> Iterator["Workspace"]:
+    def workspace(self, *, create: bool = False) -> Iterator["Workspace"]:
         """Open the store and close it at the end; note events that cannot be read.
 
-        If there is no store, one is created, or an empty one is used and deleted at the
-        end.
-
         Raises:
-            StoreError: There is no store, or it cannot be opened.
+            StoreError: There is no store and none is created, or it cannot be opened.
         """
-        with ExitStack() as stack:
-            paths, settings = self.paths, self.settings
-            if not create and (missing := self.missing_store()):
-                message = (
-                    f"there is no store in {missing} yet; memtui import creates it"
-                )
-                if not or_empty:
-                    raise StoreError(message)
-                from tempfile import TemporaryDirectory  # slow to import, rarely needed
-
-                from memtui.paths import in_home
-
-                print(f"memtui: {message}", file=sys.stderr)
-                folder = TemporaryDirectory(prefix="memtui-empty-")
-                paths = in_home(Path(stack.enter_context(folder)))
-                settings = replace(settings, store_path="")
-            opened = open_workspace(paths, settings)
-            stack.callback(opened.stop)
+        if not create and (missing := self.missing_store()):
+            raise StoreError(
+                f"there is no store in {missing} yet; memtui import creates it"
+            )
+        opened = self.open_workspace()
+        try:
             yield opened
             _note_unreadable()
+        finally:
+            opened.stop()
 
 
 def open_workspace(

@@ -22,6 +22,7 @@ from memtui.errors import UsageError
 from memtui.model.events import EventRole
 from memtui.model.filters import Filters, Scope
 from memtui.model.nodes import Bullet
+from memtui.search.query import find_session
 from memtui.services import browse, status, usage, versions
 from memtui.text import date_format
 from memtui.tools import formatting, points, sessions, table, toc
@@ -84,7 +85,7 @@ def add_options(parser: Parser, command: str) -> None:
 def run(args: Namespace, context: Context) -> int:
     if args.command == "call":
         return _call(args, context) if args.tool else _list_tools(args)
-    with context.workspace(or_empty=True) as workspace:
+    with context.workspace() as workspace:
         if args.command == "stats":
             return _print_stats(workspace, args)
         if args.command == "usage":
@@ -100,7 +101,7 @@ def _reply(workspace: Workspace, args: Namespace) -> Reply:
     if args.command == "session":
         return sessions.list_messages(
             workspace,
-            args.session,
+            ":".join(find_session(args.session)),
             offset=args.offset,
             limit=args.limit,
             subagent=args.subagent,
@@ -234,9 +235,7 @@ def _call(args: Namespace, context: Context) -> int:
     tool = table.available_tools(with_writing=True).get(args.tool)
     if tool is None:
         raise UsageError(f"there is no tool {args.tool!r}; see them: memtui call")
-    with context.workspace(
-        create=tool.is_writing, or_empty=not tool.is_writing
-    ) as workspace:
+    with context.workspace(create=tool.is_writing) as workspace:
         reply = tool.run(workspace, tool.check(_arguments(args.arguments)))
         return output.print_reply(workspace, args, reply)
 

@@ -29,7 +29,7 @@ def add_options(parser: Parser, command: str) -> None:
 
 
 def run(args: Namespace, context: Context) -> int:
-    with context.workspace(or_empty=True) as workspace:
+    with context.workspace() as workspace:
         if args.command == "report":
             text = _write_report(args, workspace)
         else:

@@ -6,7 +6,7 @@ import threading
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import tzinfo
+from datetime import UTC, tzinfo
 from pathlib import Path
 
 from memtui.capture import formats
@@ -259,15 +259,20 @@ def _work_forever(workspace: Workspace) -> int:
 
 
 def _run_sources(args: Namespace, context: Context) -> int:
-    is_change = args.action is not None
-    with context.workspace(create=is_change, or_empty=True) as workspace:
-        if not is_change:
+    if args.action is None and not context.has_store():
+        return _print_sources(args, list_sources(context.settings, has_store=False))
+    with context.workspace(create=args.action is not None) as workspace:
+        if args.action is None:
             sources = list_sources(workspace.settings)
-            lines = (
-                x for source in sources for x in _source_lines(source, workspace.zone)
-            )
-            return output.print_result(args, {"sources": sources}, lines)
+            return _print_sources(args, sources, workspace.zone)
         return _set_watched(args, workspace, is_watched=args.action == "watch")
+
+
+def _print_sources(
+    args: Namespace, sources: Sequence[CaptureSource], zone: tzinfo = UTC
+) -> int:
+    lines = (line for source in sources for line in _source_lines(source, zone))
+    return output.print_result(args, {"sources": sources}, lines)
 
 
 def _source_lines(source: CaptureSource, zone: tzinfo) -> Iterator[str]:

@@ -47,7 +47,7 @@ def list_points(
     items = list(map(_describe, counting[offset : offset + limit]))
     reply = Reply({"points": items}, write, notes=notes)
     none = "" if notes and not counting else nothing
-    return as_page(reply, offset, len(counting), none)
+    return as_page(reply, offset, len(counting), none, noun="lines")
 
 
 def _describe(row: ClaimRow) -> Item:

@@ -134,6 +134,7 @@ def as_page(
     none: str,
     places: Sequence[int] = (),
     end: int | None = None,
+    noun: str = "",
 ) -> Reply:
     """Return a reply as a page of a list of known length.
 
@@ -151,8 +152,8 @@ def as_page(
 
     note = "" if reply.items else none
     if note and total and last <= offset:
-        name = next(iter(reply.lists))
-        note = f"The offset is past the end: there are {total:,} {name}."
+        noun = noun or next(iter(reply.lists))
+        note = f"The offset is past the end: there are {total:,} {noun}."
     return replace(
         reply,
         notes=[*reply.notes, *filter(None, [note])],

@@ -48,15 +48,45 @@ def test_help_and_version_explain_themselves(tmp_path: Path) -> None:
 
 
 def test_empty_store_names_the_import_command(tmp_path: Path) -> None:
-    home = tmp_path / "new"
+    empty_home = tmp_path / "new"
+    run_memtui(empty_home, "work", "--until-idle")
     for words in (("show",), ("toc",), ("ask", "mutex"), ("sessions",)):
-        assert "memtui import" in run_memtui(home, *words).stdout
-        assert "memtui import" in run_at_terminal(home, *words)
-    assert read_json(home, "stats")["events"] == 0
+        assert "memtui import" in run_memtui(empty_home, *words).stdout
+        assert "memtui import" in run_at_terminal(empty_home, *words)
+    assert read_json(empty_home, "stats")["events"] == 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("toc",),
+        ("show",),
+        ("sessions",),
+        ("session", "shop-1"),
+        ("open",),
+        ("decisions",),
+        ("usage",),
+        ("stats",),
+        ("report", "2024"),
+        ("handover", "shop-1"),
+        ("search", "mutex"),
+        ("ask", "mutex"),
+        ("call", "list_points"),
+        ("audit",),
+        ("versions", "toc:year:2024"),
+    ],
+    ids=" ".join,
+)
+def test_reading_without_a_store_is_an_error(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    output = run_memtui(tmp_path / "new", *words, code=1)
+    assert output.stdout == ""
+    assert f"no store in {tmp_path / 'new'} yet; memtui import" in output.stderr
 
 
 def test_reading_commands_create_no_store(tmp_path: Path) -> None:
-    output = run_memtui(tmp_path / "typo" / "deep", "toc")
+    output = run_memtui(tmp_path / "typo" / "deep", "toc", code=1)
     assert f"no store in {tmp_path / 'typo' / 'deep'} yet" in output.stderr
     assert list(tmp_path.iterdir()) == []
     for changing in (("forget", "project", "x"), ("jobs", "pause"), ("reindex",)):
@@ -119,7 +149,6 @@ FOR_PROGRAMS = (
     ("sessions",),
     ("session", "shop-1"),
     ("session", "shop-1", "--all", "--thoughts"),
-    ("session", "nobody"),
     ("search", "mutex", "tabs"),
     ("ask", "mutex"),
     ("call", "search_sessions", "query=mutex"),
@@ -166,13 +195,17 @@ def test_missing_things_are_not_errors(home: Path) -> None:
         ("bullets", "show", "nonsense"),
         ("children", "call", "browse_toc", "node_id=nonsense"),
         ("excerpt", "expand", "grip:1:nothing"),
-        ("messages", "session", "nobody"),
-        ("messages", "session", "s"),
     ):
         output = read_json(home, *words)
         assert (output[name], bool(output["notes"])) == ([], True), words
         assert run_at_terminal(home, *words).strip()
     assert "memtui show" in read_json(home, "show", "nonsense")["notes"][0]
+
+
+def test_unknown_session_is_an_error(home: Path) -> None:
+    for name, message in (("nobody", "no session 'nobody'"), ("s", "sessions")):
+        output = run_memtui(home, "session", name, code=1)
+        assert output.stdout == "" and message in output.stderr
 
 
 def test_importing_again_changes_nothing(home: Path) -> None:

@@ -111,10 +111,12 @@ def test_unknown_names_are_refused(home: Path, words: tuple[str, ...]) -> None:
 
 
 def test_empty_store_has_no_usage(tmp_path: Path) -> None:
-    data = read_json(tmp_path / "new", "usage")
+    empty_home = tmp_path / "new"
+    run_memtui(empty_home, "work", "--until-idle")
+    data = read_json(empty_home, "usage")
     assert data["rows"] == []
     assert data["total"]["tokens"] == dict.fromkeys(data["total"]["tokens"])
-    assert rows(tmp_path / "new", "usage") == ["No usage is stored."]
+    assert rows(empty_home, "usage") == ["No usage is stored."]
 
 
 @pytest.mark.parametrize("text", ["opus 15 75", "opus a b c d", "opus -1 2 3 4", ""])

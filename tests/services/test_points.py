@@ -240,7 +240,7 @@ def test_commands_and_tool_list_points(workspace: Workspace, tmp_path: Path) -> 
     later = said("Written.", HOUR + 2, "s2", by_agent=True)
     kept(workspace, *FIRST, listed(HOUR, "s2", Write="completed"), later)
     *_, note = tool.list_points(workspace, offset=99).notes
-    assert note.startswith("The offset is past the end: there are ")
+    assert note == "The offset is past the end: there are 1 lines."
     reply = tool.list_points(workspace, limit=1)
     (item,) = reply.items
     assert (item["text"], item["session_name"]) == ("Ship", PROMPT)
