@@ -2,26 +2,29 @@
 
 It searches the best few sessions again for all their messages that match, and quotes
 several passages of one session if need be. A question asked there is followed by its
-answer.
+answer. A later session about the same thing, which may have changed what the best one
+says, comes before others, with its answer.
 """
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
-from itertools import islice
+from itertools import islice, takewhile
 
-from memtui.model.events import Event, to_ms
+from memtui.model.events import Event, EventRole, to_ms
 from memtui.model.filters import EVERYTHING, Filters
 from memtui.model.hit import Hit, HitKind, Hits, Snippet
+from memtui.search import query as search_query
 from memtui.search.query import (
+    Query,
     parse_with_dates,
     read_names,
     resolve_names,
 )
 from memtui.search.ranking import MessageRanker, RankedHit, Ranking
 from memtui.search.search import LIMIT, SessionSearch
-from memtui.search.snippets import QUOTE_CHARS, Sentences
+from memtui.search.snippets import QUOTE_CHARS, Sentences, matching_terms
 from memtui.store import conversations, database, segments, sessions
 from memtui.store import nodes as store_nodes
 from memtui.text import analyzer
@@ -34,6 +37,18 @@ QUOTE_WITHOUT_TERMS = 0.5
 
 ANSWER_QUOTE = 0.95
 """The factor on the rank of the answer to a question, against the question."""
+
+LATER_SESSION = 0.1
+"""The rank of a later session about what the best one says, against the best one."""
+
+SAID_QUOTES = 2
+"""The number of best quotes of a session that a later one is compared with."""
+
+TOPIC_WORDS = 24
+"""The number of words for which later sessions are searched."""
+
+LATER_MESSAGES = 20
+"""The number of messages after a prompt of a later session that are compared."""
 
 OTHER_SESSION = 0.3
 """The rank of a session that is not searched again, against the best one."""
@@ -118,6 +133,9 @@ class QuoteSearch:
                 for hit in result.hits
                 if hit.session_key not in quoted
             ]
+            for number, rank, quote in [*self._find_later(quotes, query)]:
+                quotes.append((rank, quote))
+                hits.setdefault(number, quote)
             distinct = [*islice(_distinct(quotes, best), max(1, limit))]
             unknown: tuple[str, ...] = ()
             # The sessions that were searched have most words.
@@ -128,6 +146,56 @@ class QuoteSearch:
                 tuple(_add_segments(distinct, hits)),
                 unknown,
             )
+
+    def _find_later(
+        self, quotes: Sequence["RankedQuote"], query: Query
+    ) -> Iterator[tuple[int, float, Hit]]:
+        """Yield quotes of a later session of the best one's project about the same
+        thing, with the number of the session and their ranks.
+
+        It is the one that matches the query and the best session's quotes best, with
+        words that together are as rare as the rarest. A prompt comes with its answer.
+        """
+        ranked = sorted(quotes, key=lambda quote: -quote[0])
+        best = ranked[0][1] if ranked else None
+        if best is None or best.session is None:
+            return
+        project, key = best.session.project, best.session_key
+        said = [hit.snippet.text for _, hit in ranked if hit.session_key == key]
+        text = "\n".join([query.text, *said[:SAID_QUOTES]])
+        name = {*analyzer.terms(project)}
+        words = search_query.parse(text, self._zone).words
+        topic = [word for word in words if word.is_specific and not word.matches(name)]
+        if not project or not topic:
+            return
+        scope = replace(query.filters.scope, project=project)
+        about = Query(
+            "",
+            tuple(topic[:TOPIC_WORDS]),
+            excluded=query.excluded,
+            excluded_phrases=query.excluded_phrases,
+            filters=replace(query.filters, scope=scope, since=best.at),
+        )
+        ranking = self._ranker.rank(about, one_per_session=True)
+        rarest = max(ranking.idfs.values(), default=0.0)
+        own = sessions.get_number(*key)
+        for match in ranking.hits:
+            event = match.event
+            shared = sum(ranking.idfs.get(term.term, 0.0) for term in match.terms)
+            if event is None or match.session == own or shared < rarest:
+                continue
+            session = sessions.get_many([match.session]).get(match.session)
+            hit = replace(best, session=session, node=None, opens="", more=0)
+            messages = [event]
+            if event.role is EventRole.USER and not query.filters.role:
+                messages += _best_answer(match.session, event, about)
+            rank = LATER_SESSION * ranked[0][0]
+            for message in messages:
+                sentences = Sentences(message.text, about)
+                passage = sentences.passages(ranking.idfs)[0]
+                yield match.session, rank, _quote(hit, message, sentences.text(passage))
+                rank *= ANSWER_QUOTE
+            return
 
     def list_unknown(self, text: str, filters: Filters = EVERYTHING) -> tuple[str, ...]:
         """Return the specific words of a query that no message contains, as typed."""
@@ -175,6 +243,14 @@ def _answers(session: int, question: Event, hit: Hit) -> Iterator[Hit]:
             is_cut = len(event.text) > QUOTE_CHARS
             text = f"{text.rpartition(' ')[0]}…" if is_cut else text
             yield _quote(hit, event, text)
+
+
+def _best_answer(session: int, prompt: Event, about: Query) -> list[Event]:
+    """Return the message after a prompt with the most words of a query, if any."""
+    messages = conversations.list_messages_after(session, prompt, LATER_MESSAGES)
+    answers = takewhile(lambda event: event.role is not EventRole.USER, messages)
+    counted = [(len(matching_terms(event.text, about)), event) for event in answers]
+    return [max(counted, key=lambda pair: pair[0])[1]] if counted else []
 
 
 def _quote(hit: Hit, event: Event, text: str) -> Hit:

@@ -718,6 +718,58 @@ def test_answer_follows_its_question(full_workspace: Workspace) -> None:
     assert texts[:2] == ["Where is the zeppelin moored?", "In Friedrichshafen."]
 
 
+def store_reversed_decision(workspace: Workspace) -> None:
+    """Store a decision, a later session that reverses it, and others that have more
+    words of a question about it."""
+    store_messages(
+        make_message("Which port does the moth daemon listen on?", 1, session="old"),
+        make_message("The daemon listens on 8080.", 2, role=ASSISTANT, session="old"),
+        make_message("8080 collides with Jenkins", 1_001, session="new"),
+        make_message("I'll look at it.", 1_002, role=ASSISTANT, session="new"),
+        make_message(
+            "Moved to 9321, the port is free.", 1_003, role=ASSISTANT, session="new"
+        ),
+        make_message("Which port does fox listen on? 8080?", 1_004, session="fox"),
+        *(
+            make_message("Release the moth daemon", 2_000 + at, session=f"release {at}")
+            for at in range(30)
+        ),
+    )
+    for name in ("old", "new", *(f"release {at}" for at in range(30))):
+        name_session(name, title=name, project="moth")
+    name_session("fox", title="other", project="fox")
+    index_messages(workspace)
+
+
+def test_later_session_about_the_same_thing_comes_with_its_answer(
+    workspace: Workspace,
+) -> None:
+    store_reversed_decision(workspace)
+    question = "Which port does the moth daemon listen on?"
+    for reply in (
+        routing.route(workspace, question),
+        search.search_memory(workspace, question),
+    ):
+        snippets = [item["snippet"] for item in reply.items]
+        assert snippets[:2] == [question, "The daemon listens on 8080."]
+        place = snippets.index("8080 collides with Jenkins")
+        assert snippets[place + 1] == "Moved to 9321, the port is free."
+        assert place < snippets.index("Release the moth daemon")
+
+
+def test_later_session_passes_the_filters_of_a_query(workspace: Workspace) -> None:
+    store_reversed_decision(workspace)
+
+    def list_snippets(filters: str) -> set[str]:
+        reply = search.search_memory(workspace, f"which port moth daemon {filters}")
+        return {item["snippet"] for item in reply.items}
+
+    assert "Moved to 9321, the port is free." in list_snippets("")
+    for filters in ("session:old", "-9321 -Jenkins", "before:2025-03-14T10:05"):
+        assert "8080 collides with Jenkins" not in list_snippets(filters)
+    assert "Moved to 9321, the port is free." not in list_snippets("role:user")
+
+
 def test_repeated_messages_are_quoted_once(full_workspace: Workspace) -> None:
     store_messages(
         *(
