@@ -197,6 +197,10 @@ class ProjectLocation:
     project: str
 
 
+MAX_TYPE_CHARS = 60
+"""The most characters that are shown of the type of a record that is not stored."""
+
+
 class IngestFilter:
     """Applies the policy to the items of one file, and takes out secrets.
 
@@ -253,6 +257,8 @@ class IngestFilter:
                 yield replace(item, state=as_object(state))
             elif isinstance(item, InvalidRecord | SkippedRecord | PendingRecord):
                 reason = self._redact_text(item.reason)
+                if isinstance(item, SkippedRecord) and len(reason) > MAX_TYPE_CHARS:
+                    reason = f"{reason[: MAX_TYPE_CHARS - 1]}…"
                 is_same = reason is item.reason
                 yield item if is_same else replace(item, reason=reason)
             else:

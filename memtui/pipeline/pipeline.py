@@ -46,6 +46,7 @@ from memtui.store import (
     nodes,
     queues,
     segments,
+    sessions,
     versions,
 )
 from memtui.store.queues import ChangedSession
@@ -312,6 +313,8 @@ class SegmentationStage:
         queues.add_nodes(gone, to_ms(now))
         days = {str(calendar.parent_id(name)) for name in gone}
         queues.add_rollups(days, self._zone)
+        if not new_segments:
+            sessions.delete_if_empty(session.number)
 
     def _ranges(
         self,

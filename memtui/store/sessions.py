@@ -228,6 +228,20 @@ def recount(number: int) -> None:
     )
 
 
+def delete_if_empty(number: int) -> None:
+    """Delete a session of which nothing is stored any more, and that has no name.
+
+    All its events were copies of others, under ids that are those of others.
+    """
+    tables = ("events", "source_copies", "segments", "thoughts", "usage")
+    empty = " AND ".join(
+        f"NOT EXISTS (SELECT 1 FROM {table} WHERE session_id = sessions.id)"
+        for table in tables
+    )
+    sql = "DELETE FROM sessions WHERE id = ? AND title || summary || own_name = ''"
+    execute(f"{sql} AND {empty}", number)
+
+
 def update_metadata(metadata: SessionMetadata) -> int | None:
     """Update a session with what a source says of it; empty fields change nothing.
 

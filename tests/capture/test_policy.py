@@ -385,3 +385,18 @@ def test_session_with_only_the_hash_of_an_excluded_folder_is_left_out(
             [hashed, said] if is_stored else [SkippedRecord(f"excluded by {pattern}")]
         )
         assert items == expected
+
+
+def test_long_type_of_a_record_is_cut(workspace: Workspace, tmp_path: Path) -> None:
+    common = {"sessionId": "s1", "uuid": "u1", "timestamp": "2025-03-14T09:00:00Z"}
+    file = tmp_path / "s1.jsonl"
+    records = [
+        {"type": "user", "message": {"role": "user", "content": "Count the quokkas"}},
+        {"type": "system", "subtype": "r" * 600, "content": "two words"},
+    ]
+    file.write_text("".join(f"{json.dumps(common | more)}\n" for more in records))
+    importer = workspace.pipeline.importer()
+    for _ in importer.run([file]):
+        pass
+    (kind,) = importer.progress.unread
+    assert kind.startswith("system/rrr") and kind.endswith("…") and len(kind) == 60

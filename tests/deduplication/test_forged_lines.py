@@ -162,6 +162,21 @@ def test_forged_lines_before_or_after_hide_no_message(
         assert real - messages_after(order) == Counter(), order
 
 
+def test_forged_session_is_not_left_empty(delivery: HistoryDelivery) -> None:
+    steps = list(REAL.items())
+    lines = FORGERIES["sessions"](export_lines(delivery, steps))
+    forged = FORGED, to_text([with_check(line) for line in lines])
+    for order in ([forged, *steps], [*steps, forged]):
+        records = map(json.loads, delivery.export_after(order).splitlines())
+        sessions = {
+            record["session_id"]
+            for record in records
+            if record.get("record") == "session"
+        }
+        assert sessions == {"s1", "s2", "s3", "s4"}, order
+    database.close()
+
+
 def forge(lines: list[Fields], names: list[str], chance: random.Random) -> Steps:
     """Return two files of forged lines of some of these kinds, in random order."""
     forged = [

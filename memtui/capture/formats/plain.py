@@ -71,6 +71,12 @@ _SESSION_FIELDS = (
     *("created_by", "forked_from", "summary", "own_name"),
 )
 
+_TEXT_FIELDS = (
+    *_SESSION_FIELDS,
+    *("agent", "event_type", "key", "kind", "role", "subagent", "task"),
+    *("text", "tool_use_id"),
+)
+
 _STORED_FIELDS = ("id", "tokens", "counter", "route", "source_hash", "copies")
 """Facts on an event that only memtui knows, ignored in a line that was changed."""
 
@@ -104,6 +110,9 @@ class _PlainReader(RecordReader):
         yield from self._facts.values()
 
     def read_record(self, record: Record) -> Iterator[ParsedItem]:
+        for name in _TEXT_FIELDS:
+            if isinstance(record.fields.get(name), dict | list | bool):
+                raise EventRefused(f"{name} is not a text")
         kind = record.fields.get("record")
         if kind is None:
             yield from self._event(record)
