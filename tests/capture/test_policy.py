@@ -390,7 +390,7 @@ def test_session_with_only_the_hash_of_an_excluded_folder_is_left_out(
 def test_long_type_of_a_record_is_cut(workspace: Workspace, tmp_path: Path) -> None:
     common = {"sessionId": "s1", "uuid": "u1", "timestamp": "2025-03-14T09:00:00Z"}
     file = tmp_path / "s1.jsonl"
-    records = [
+    records: list[dict[str, object]] = [
         {"type": "user", "message": {"role": "user", "content": "Count the quokkas"}},
         {"type": "system", "subtype": "r" * 600, "content": "two words"},
     ]
