@@ -328,9 +328,6 @@ a line has all facts of a call."""
 _NAME_CHARS = 40
 """So much of the text of a fact tells which it is; lines may shorten it."""
 
-_OUTCOME_CHARS = 20
-"""So much of an outcome is in the line about its session, if any of it."""
-
 
 def list_fact_events(kind: str, text: str, facts: Facts) -> list[str]:
     """Return the events of the facts that a line joins, whatever grips it has.
@@ -377,10 +374,8 @@ def repeats(bullet: Bullet, judgement: Judgement, events: Mapping[str, str]) -> 
     if bullet.kind is BulletKind.WORK and kind == BulletKind.OUTCOME:
         if _session_id(judgement) != bullet.session_id:
             return False
-        # "project: name — an earlier reply; the outcome (done)"
         outcomes = {claimed, judgement.words} - {""}
-        texts = (re.escape(text[:_OUTCOME_CHARS].rstrip(".…")) for text in outcomes)
-        return bool(re.search(f"(?:^|: | — |; )(?:{'|'.join(texts)})", bullet.text))
+        return any(_says(bullet.text, outcome) for outcome in outcomes)
     is_fact = bullet.kind in _ITEMS and not bullet.verdict.is_by_model
     if not is_fact or judgement.is_by_model or bullet.kind != kind:
         return False
@@ -390,6 +385,26 @@ def repeats(bullet: Bullet, judgement: Judgement, events: Mapping[str, str]) -> 
     _, name = _ITEMS[bullet.kind]
     parts = bullet.text.split("; ") if name else [""]
     return any(part[:_NAME_CHARS] in _all_words(judgement) for part in parts)
+
+
+_SEPARATOR = re.compile("^|: | — |; ")
+"""What is before a name and an outcome: "project: name — an earlier reply; the outcome
+(done)"."""
+
+
+def _says(line: str, outcome: str) -> bool:
+    """Return whether a line about a session has an outcome, or the beginning of it."""
+    for separator in _SEPARATOR.finditer(line):
+        text = line[separator.end() :]
+        cut, mark, _ = text.partition("…")
+        if _begins_with(text, outcome) or (mark and cut and outcome.startswith(cut)):
+            return True
+    return False
+
+
+def _begins_with(text: str, words: str) -> bool:
+    """Return whether a text begins with some words, which may be shortened."""
+    return bool(re.match(rf"{re.escape(words.rstrip(' .…'))}(?!\w)", text))
 
 
 def _all_words(judgement: Judgement) -> str:
@@ -428,7 +443,7 @@ def _is_about_reply(judgement: Judgement, reply: Line) -> bool:
     claimed = judgement.claim.text
     if not judgement.is_by_model:
         return reply.event_id in judgement.event_ids or reply.text == claimed
-    return bool(re.match(rf"{re.escape(claimed.rstrip(' .…'))}(?!\w)", reply.text))
+    return _begins_with(reply.text, claimed)
 
 
 def _leave_out(items: Iterable[Any], name: str, judgement: Judgement) -> Iterator[Any]:

@@ -8,7 +8,7 @@ from memtui.model.events import EventRole
 from memtui.model.judgements import Claim, Judgement, Ruling
 from memtui.model.nodes import BulletKind
 from memtui.model.work import Commit, Facts, PullRequest
-from memtui.services import audit, judging, points, report
+from memtui.services import audit, browse, judging, points, report, versions
 from memtui.services.sessions import read_card
 from memtui.store import database, judgements, nodes
 from memtui.store import versions as store_versions
@@ -65,15 +65,37 @@ def test_rejected_line_of_a_model_that_is_the_last_reply_shows_nowhere(
     assert everything(workspace) == before
 
 
+@pytest.mark.parametrize(
+    "line", ["Part 1 of the mill", f"{REPLY[:-1]}d, not mended", f"{REPLY}, not mended"]
+)
 def test_rejected_line_of_a_model_leaves_a_reply_of_other_words(
-    workspace: Workspace,
+    workspace: Workspace, line: str
 ) -> None:
     store(workspace)
-    add_line_of_model("Part 10800 of the mill is")
+    add_line_of_model(line)
     work(workspace)
-    add_line_of_model("Part 1 of the mill")
-    judge(workspace, SESSION, "Part 1 of the mill", Ruling.REJECTED)
+    judge(workspace, SESSION, line, Ruling.REJECTED)
     assert read_card(*SESSION.split(":")).work.outcome == f"{REPLY}."
+    lines = report.make_report(YEAR, workspace.zone)
+    assert f"{REPLY}." in lines and line not in lines
+    assert find_damages(workspace) == []
+
+
+@pytest.mark.parametrize("words", [9, 60])
+def test_rejected_long_outcome_is_in_no_line_about_its_session(
+    workspace: Workspace, words: int
+) -> None:
+    reply = " ".join(["It is done"] + [f"with wheel {n}" for n in range(words)])
+    asked = make_message("Please build the mill as well as you can. " * 3, 0)
+    store_messages(asked, make_message(reply, 9, role=EventRole.ASSISTANT))
+    work(workspace)
+    name = "toc:day:2025-03-14"
+    versions.pin(name, None, workspace.zone, NOW)
+    assert "It is done" in str(browse.get_node(name))
+    judge(workspace, SESSION, "It is done", Ruling.REJECTED)
+    node = browse.get_node(name)
+    assert node is not None and "It is done" not in str(node.bullets)
+    assert find_damages(workspace) == []
 
 
 @pytest.mark.parametrize(
