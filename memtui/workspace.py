@@ -225,7 +225,7 @@ class Workspace:
     def why_no_model(self) -> str:
         """Return the reason why summaries never use a model; "" if they do."""
         if self.is_demo:
-            return "The demo uses no model."
+            return "The demo asks no model; the lines of one in it are made up."
         if not self.uses_no_model:
             return ""
         origin = self.settings.origin("summaries.provider")

@@ -14,7 +14,7 @@ from memtui import demo
 from memtui.demo import model
 from memtui.model import events
 from memtui.model.verdicts import Support
-from memtui.services import browse, versions
+from memtui.services import browse, points, versions
 from memtui.workspace import Workspace
 
 ZONE = ZoneInfo("Europe/Lisbon")
@@ -235,3 +235,13 @@ def test_some_lines_are_those_of_a_model_and_not_all_are_true(
     assert history is not None
     rejected, extract = history.versions
     assert rejected.rejection and history.displayed == extract
+
+
+def test_few_sessions_leave_something_open_and_some_have_decisions(
+    workspace: Workspace,
+) -> None:
+    demo.fill(workspace)
+    kinds = [row.text.partition(":")[0] for row in points.list_left_open()]
+    task = "Write to the nine customers who live outside the area"
+    assert kinds == ["Not answered", task, "Tests"]
+    assert len(points.list_decisions()) == 2

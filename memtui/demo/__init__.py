@@ -24,11 +24,13 @@ if TYPE_CHECKING:
     from memtui.workspace import Workspace
 
 TOOLS = {
+    "AskUserQuestion": "question",
     "Bash": "command",
     "Edit": "file_path",
     "Glob": "pattern",
     "Grep": "pattern",
     "Read": "file_path",
+    "TaskCreate": "subject",
     "Write": "file_path",
     "shell": "command",
     "apply_patch": "path",
