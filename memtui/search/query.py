@@ -28,6 +28,7 @@ from memtui.search.weights import VAGUE_WEIGHT
 from memtui.store import database, scopes, sessions
 from memtui.text import analyzer
 from memtui.text.fencing import neutralize_line
+from memtui.text.stems import form_prefix
 from memtui.text.stopwords import (
     ASKING_WORDS,
     VAGUE_WORDS,
@@ -91,6 +92,16 @@ class Word:
         """The term of a complete identifier, such as ``some_flag``; "" for a word."""
         is_plain = len(self.terms) == 1 and self.text.replace("'", "").isalpha()
         return "" if is_plain else self.exact
+
+    @property
+    def with_forms(self) -> "Word":
+        """The word with the prefix of its other forms, if its stem is not that."""
+        is_stemmed = self.text.isascii() or len(self.terms) > 1
+        return (
+            self
+            if is_stemmed or analyzer.is_unspaced(self.text)
+            else replace(self, prefix=form_prefix(self.terms[0]))
+        )
 
     def matches(self, terms: set[str]) -> bool:
         *first, last = self.terms

@@ -167,9 +167,10 @@ class MessageRanker:
     def list_unknown(self, query: Query) -> tuple[str, ...]:
         """Return the specific words that nothing of the query's scope has, as typed.
 
-        A word that only other times or roles have is known.
+        A word that only other times or roles have is known, and so is one of which a
+        text has another form.
         """
-        words = tuple(word for word in query.words if word.is_specific)
+        words = tuple(word.with_forms for word in query.words if word.is_specific)
         filters = replace(EVERYTHING, scope=query.filters.scope)
         ranking = self.rank(Query("", words=words, filters=filters))
         unknown = {*ranking.unknown}

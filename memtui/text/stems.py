@@ -82,6 +82,15 @@ def word_prefixes(start: str) -> set[str]:
     return {start[: max(2, len(start) - 1)]} | irregular
 
 
+def form_prefix(word: str) -> str:
+    """Return the beginning that a folded word has in common with its other forms.
+
+    It is for words without a stem of their own, such as Russian ones: forms differ in
+    their last two letters.
+    """
+    return word[: max(MIN_STEMMED_LETTERS - 1, len(word) - 2)]
+
+
 def is_irregular(word: str) -> bool:
     """Return whether a folded word is an irregular form: "wrote", "men"."""
     return word in _IRREGULAR

@@ -91,65 +91,69 @@ FUNCTION_WORDS = word_set(
     avaient avait avant avec avere aveva avevano avez avoir avons aún bajo beide
     beim bist bitte c'est c'è cada cela celle celles celui ces cette ceux chaque
     chez cioè combien comme comment como contra cosa cosi così cual cuales cualquier
-    cuando cuanta cuanto cujo cuál cuáles cuándo cuánta cuánto cuántos cómo d'un
-    d'une daar daarom dabei dadurch dafür dagegen dagli daher dalla dalle damit
-    danach dann daran darauf daraus darf darin darum darunter dazu debe debemos
-    deben debería degli dein deine deinem deinen deiner deja dela dele deles dell
-    della delle dello denen denn depois depuis deren derselbe desde deshalb dessa
-    desse dessen desta deste devait deve devem devo devons deze dich diese dieselbe
-    diesem diesen dieser dieses disso doch doen doit donc donde dont dopo dort
-    dunque durante durch durfte déjà dónde ebenfalls eens eerst eigentlich einmal
-    elas eles elke ellas elles ellos encore entonces entre então eran erano eras
-    eres es-tu esas esos essa essas esse essere esses est-ce est-il esta estaba
-    estaban estado estamos estar estas este estes esto estos está están estás estão
-    etwas euch euer eure eux faire fait faut fazer fino foram fue fueron furent
-    geben geen gegen geweest gewesen gibt già gracias haar habe haben habt había
-    habían hace hacemos hacer hacia hanno hast hasta hat hatte hatten hattest hattet
-    hebben hebt heeft hemos hinter hizo hoe hoeveel ieder iets ihm ihn ihnen ihre
-    ihrem ihren ihrer ihres immer irgendwie isso isto j'ai jede jedem jeden jeder
-    jedes jemals jemand jene jetzt jouw jullie jusque já kan kann kannst kon konnte
-    konnten kunnen können könnte könnten l'on laquelle lassen lequel lesquels leur
-    leurs loro lors lorsque luego lui là maar machen macht mais manche meer mehr
-    mein meine meinem meinen meiner meno mentre mes mesmo meus mich miei mientras
-    mijn minha mir misma mismo moet moeten moins molto mucho muito muss musst musste
-    mussten muy más même mêmes möchte müssen n'est naar nach neben nein nella nelle
-    nello nenhum nichts nie niemand niet niets ninguna ninguno ningún nog nos
-    nosotros nossa nossas nosso nossos nostra nostre nostri nostro notre nuestra
-    nuestras nuestro nuestros numa nun nunca nur não nós ob oben obwohl ogni ohne
-    omdat onde onder onze oppure otra otras otro otros outra outro où parce parmi
-    pela pelas pelo pelos pendant perché perciò pero però peut peuvent più plusieurs
-    poco pode podem podemos pois porque porquê possiamo posso pourquoi pouvait
-    pouvons puede pueden pues puis puisque può qu'est qu'est-ce qu'il qu'on quais
-    qual qualche quale quali quand quando quanti quanto quantos quel quella quelle
-    quelles quelli quello quelque quelques quels quem questa queste questi questo
-    quien quienes quindi quién quiénes quoi qué reeds sans sarà schon según sehr
-    seid sein seine seinem seinen seiner seit seja sempre senza serait será ses
-    seulement seus sich sido siempre sino sobre sogar soit soll sollen sollte
-    sollten somit sommes somos sondern sono sonst sont sopra sotto sous sowie stata
-    stati stato statt suas sugli suis sulla suoi são sí só sólo también também
-    tampoco tandis tanto tegen telle temos tenemos tener tenía tes tiene tienen
-    tinha toch toda todas todavía toen toujours tous toute toutes tras trop trotz
-    trotzdem très tudo tussen tutta tutte tutti tutto tuvo té unas unos uns unser
-    unsere unserem unseren unserer unter usted ustedes vamos vanaf veel vers viel
-    viele você vocês vom voor vos vostra vostro votre waar waarom waarvoor wann
-    wanneer waren warst warum weer wegen weil weiter welche welchem welchen welcher
-    welches welk welke wem wen wenn wer werd werde werden weshalb wessen wieder
-    wieso wij willst wo wobei wodurch wofür woher wohin womit wonach woran worauf
-    woraus worden wordt worin worum worüber wovon wozu wurde wurden während würde
-    würden y-a-t-il zelf zich zij zijn zoals zonder zouden zum zur zwar zwischen à
-    às ça è é él éramos étaient étais était été être über
+    cuando cuanta cuantas cuanto cuantos cujo cuál cuáles cuándo cuánta cuántas
+    cuánto cuántos cómo d'un d'une daar daarom dabei dadurch dafür dagegen dagli
+    daher dalla dalle damit danach dann daran darauf daraus darf darin darum
+    darunter dazu debe debemos deben debería degli dein deine deinem deinen deiner
+    deja dela dele deles dell della delle dello denen denn depois depuis deren
+    derselbe desde deshalb dessa desse dessen desta deste devait deve devem devo
+    devons deze dich diese dieselbe diesem diesen dieser dieses disso doch doen doit
+    donc donde dont dopo dort dunque durante durch durfte déjà dónde ebenfalls eens
+    eerst eigentlich einmal elas eles elke ellas elles ellos encore entonces entre
+    então eran erano eras eres es-tu esas esos essa essas esse essere esses est-ce
+    est-il esta estaba estaban estado estamos estar estas este estes esto estos está
+    están estás estão etwas euch euer eure eux faire fait faut fazer fino foram fue
+    fueron furent geben geen gegen geweest gewesen gibt già gracias haar habe haben
+    habt había habían hace hacemos hacer hacia hanno hast hasta hat hatte hatten
+    hattest hattet hebben hebt heeft hemos hinter hizo hoe hoelang hoeveel ieder
+    iets ihm ihn ihnen ihre ihrem ihren ihrer ihres immer irgendwie isso isto j'ai
+    jede jedem jeden jeder jedes jemals jemand jene jetzt jouw jullie jusque já kan
+    kann kannst kon konnte konnten kunnen können könnte könnten l'on laquelle lassen
+    lequel lesquelles lesquels leur leurs loro lors lorsque luego lui là maar machen
+    macht mais manche meer mehr mein meine meinem meinen meiner meno mentre mes
+    mesmo meus mich miei mientras mijn minha mir misma mismo moet moeten moins molto
+    mucho muito muss musst musste mussten muy más même mêmes möchte müssen n'est
+    naar nach neben nein nella nelle nello nenhum nichts nie niemand niet niets
+    ninguna ninguno ningún nog nos nosotros nossa nossas nosso nossos nostra nostre
+    nostri nostro notre nuestra nuestras nuestro nuestros numa nun nunca nur não nós
+    ob oben obwohl ogni ohne omdat onde onder onze oppure otra otras otro otros
+    outra outro où parce parmi pela pelas pelo pelos pendant perché perciò pero però
+    peut peuvent più plusieurs poco pode podem podemos pois porque porquê possiamo
+    posso pourquoi pouvait pouvons puede pueden pues puis puisque può qu'est
+    qu'est-ce qu'il qu'on quais qual qualche quale quali quand quando quanta quantas
+    quante quanti quanto quantos quel quella quelle quelles quelli quello quelque
+    quelques quels quem questa queste questi questo quien quienes quindi quién
+    quiénes quoi qué reeds sans sarà schon según sehr seid sein seine seinem seinen
+    seiner seit seja sempre senza serait será ses seulement seus sich sido siempre
+    sino sobre sogar soit soll sollen sollte sollten somit sommes somos sondern sono
+    sonst sont sopra sotto sous sowie stata stati stato statt suas sugli suis sulla
+    suoi são sí só sólo también também tampoco tandis tanto tegen telle temos
+    tenemos tener tenía tes tiene tienen tinha toch toda todas todavía toen toujours
+    tous toute toutes tras trop trotz trotzdem très tudo tussen tutta tutte tutti
+    tutto tuvo té unas unos uns unser unsere unserem unseren unserer unter usted
+    ustedes vamos vanaf veel vers viel viele você vocês vom voor vos vostra vostro
+    votre waar waarom waarvoor wann wanneer waren warst warum weer wegen weil weiter
+    welche welchem welchen welcher welches welk welke wem wen wenn wer werd werde
+    werden weshalb wessen wieder wieso wieviel wieviele wij willst wo wobei wodurch
+    wofür woher wohin womit wonach woran worauf woraus worden wordt worin worum
+    worüber wovon wozu wurde wurden während würde würden y-a-t-il zelf zich zij zijn
+    zoals zonder zouden zum zur zwar zwischen à às ça è é él éramos étaient étais
+    était été être über
     а без будем будет буду будут бы был была были было быть в вам вас ваш весь во
-    вот все всем всех всю вся всё вы где да давай давайте для до должен должна
-    должно должны его ему если есть ещё же за зачем здесь и из или к как какой ко
-    когда которая которое которые который кто куда ли либо между меня мне могу можем
-    может можете можешь можно мой мою моя моё мы на надо нам нас наш наша наше не
-    него ней нет никто ним ними ничего но ну нужен нужна нужно нужны о об один одна
-    одно она они оно опять от очень перед по под пожалуйста пока после посмотри
-    потом потому почему поэтому при про просто решил решила решили с сам сама сами
-    само свои свой свою сделай сделать себе себя сейчас снова со спасибо так такая
-    также такие такое такой там твой тебя теперь тех тогда того тоже той только том
-    тот ты у уже хотя чем через что чтоб чтобы эта эти этим этих это этого этой этом
-    этот эту я
+    вот все всем всех всю вся всё вы выбрал выбрала выбрали выбрать где да давай
+    давайте для до должен должна должно должны его ему если есть ещё же за зачем
+    здесь и из или к как какая какие каким какими каких какого какое какой каком
+    какому какую кем ко когда кого кому которая которого которое которой котором
+    которому которую которые который которым которыми которых кто куда ли либо между
+    меня мне могу можем может можете можешь можно мой мою моя моё мы на надо нам нас
+    насколько наш наша наше не него ней нет никто ним ними ничего но ну нужен нужна
+    нужно нужны о об один одна одно она они оно опять от откуда отчего очень перед
+    по под пожалуйста пока после посмотри потом потому почему поэтому при про просто
+    решил решила решили с сам сама сами само свои свой свою сделай сделать себе себя
+    сейчас скольких сколько снова со спасибо так такая также такие такое такой там
+    твой тебя теперь тех тогда того тоже той только том тот ты у уже хотя чего чей
+    чем чему через что чтоб чтобы чье чьего чьей чьему чьи чьим чьих чья чьё эта эти
+    этим этих это этого этой этом этот эту я
     """
 )
 """Words of German, French, Spanish, Portuguese, Italian, Dutch and Russian that
@@ -194,9 +198,9 @@ Japanese."""
 KOREAN_FUNCTION_WORD = re.compile(
     r"(?:그리고|하지만|그래서|그런데|그러나|그러면|그리고는|또는|또한|그래도|만약|왜냐하면"
     r"|이것|그것|저것|여기|거기|이거|그거|우리|저희|제가|내가|네가|무엇|무슨|어떤|이런|그런|모든"
-    r"|어떻게|이렇게|그렇게|같이|함께|지금|다시|아직|이미|바로|그냥|조금|정말|아주|매우|계속|자꾸"
+    r"|누가|누구|뭐|뭘|언제|어디|어느|얼마|얼마나|어째서|몇|몇번|번|어떻게|이렇게|그렇게|같이|함께|지금|다시|아직|이미|바로|그냥|조금|정말|아주|매우|계속|자꾸"
     r"|경우|때문|정도|대한|위한|통해|따라|네|예|왜|좀|더|잘|안|못)"
-    r"(?:은|는|이|가|을|를|에|도|의|만|으로)?"
+    r"(?:은|는|이|가|을|를|에|에서|에게|부터|까지|도|의|만|로|으로)?"
     r"|.*(?:니다|세요|어요|아요|해요|에요|예요|까요|네요|군요|나요|는데|지만|면서|려고|도록|어서"
     r"|아서|해서|하고|하면|하게|되어|되는|하는|있는|없는|있어|없어|했던|었던|한다|된다|었다|았다"
     r"|했다|그런지|인지|는지|해|줘|줄래)"

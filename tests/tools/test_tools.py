@@ -718,6 +718,36 @@ def test_answer_follows_its_question(full_workspace: Workspace) -> None:
     assert texts[:2] == ["Where is the zeppelin moored?", "In Friedrichshafen."]
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Какую базу мы выбрали для возврата?",
+        "Сколько баз и чей возврат?",
+        "Откуда возвратов базы?",
+        "몇 번 데이터베이스를 바꿨나요?",
+        "누가 언제 어디에서 데이터베이스를 바꿨나요?",
+        "Wieviele возвраты?",
+    ],
+)
+def test_question_words_and_other_forms_are_not_missing(
+    workspace: Workspace, question: str
+) -> None:
+    store_messages(
+        make_message("Теперь возвраты идут в базах Postgres.", 1),
+        make_message("데이터베이스를 Postgres로 바꿨습니다", 2),
+    )
+    index_messages(workspace)
+    for ask in (routing.route, search.search_memory, search.teleport):
+        assert not [note for note in ask(workspace, question).notes if "In no" in note]
+
+
+def test_word_of_another_beginning_is_missing(workspace: Workspace) -> None:
+    store_messages(make_message("Теперь возвраты идут в базах.", 1))
+    index_messages(workspace)
+    notes = routing.route(workspace, "Какую возможность и какой барьер?").notes
+    assert "In no message: возможность, барьер." in notes
+
+
 def store_reversed_decision(workspace: Workspace) -> None:
     """Store a decision, a later session that reverses it, and others that have more
     words of a question about it."""
