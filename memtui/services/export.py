@@ -103,8 +103,19 @@ def write_conversation(whose: ConversationKey, zone: tzinfo) -> Iterator[str]:
     Raises:
         ConversationGoneError: The session is not stored any more.
     """
+    for _, line in list_lines(whose, zone):
+        yield line
+
+
+def list_lines(whose: ConversationKey, zone: tzinfo) -> Iterator[tuple[str, str]]:
+    """Yield the lines of a conversation as Markdown, each with the id of its event.
+
+    Raises:
+        ConversationGoneError: The session is not stored any more.
+    """
     about = conversation.get_info(whose)
-    yield from _header(about, whose, zone)
+    for line in _header(about, whose, zone):
+        yield "", line
     day = ""
     for start in range(0, len(about.positions), PAGE_SIZE):
         end = start + PAGE_SIZE
@@ -112,8 +123,10 @@ def write_conversation(whose: ConversationKey, zone: tzinfo) -> Iterator[str]:
             at = turn.event.timestamp.astimezone(zone)
             if (event_day := f"{at:%A} {at.day} {at:%B %Y}") != day:
                 day = event_day
-                yield from ("", f"## {day}")
-            yield from ("", *_event_lines(turn.event, f"{at:%H:%M}"))
+                yield from (("", ""), ("", f"## {day}"))
+            yield "", ""
+            for line in _event_lines(turn.event, f"{at:%H:%M}"):
+                yield turn.event.event_id, line
 
 
 def _header(

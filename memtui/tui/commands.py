@@ -341,7 +341,7 @@ READING = (
     Command(
         "edit",
         "o",
-        "Open this session as Markdown in $VISUAL or $EDITOR.",
+        "Open this session in $VISUAL or $EDITOR, as Markdown, at this message.",
         label="open in editor",
         where=SESSIONS,
     ),

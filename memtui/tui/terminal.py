@@ -10,6 +10,7 @@ import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from os import environ
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from textual.app import SuspendNotSupported
@@ -83,6 +84,21 @@ def run(app: "App[object]", argv: Sequence[str], folder: str = "") -> str:
     if done.returncode:
         return f"{argv[0]} exited with code {done.returncode}."
     return ""
+
+
+_AT_LINE = frozenset(("vi", "vim", "nvim", "nano", "emacs", "emacsclient"))
+"""The editors that open a file at ``+LINE``."""
+
+
+def open_at(file: Path, line: int) -> list[str]:
+    """Return the command that opens a file in the editor, at a line if it can."""
+    command = editor()
+    name = Path(command[0]).stem
+    if name in _AT_LINE:
+        return [*command, f"+{line}", str(file)]
+    if name == "code":
+        return [*command, "--goto", f"{file}:{line}"]
+    return [*command, str(file)]
 
 
 def editor() -> list[str]:

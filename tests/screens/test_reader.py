@@ -820,6 +820,43 @@ async def test_export_asks_before_replacing_a_file(
             await press(pilot, settle, "escape")
 
 
+@pytest.mark.parametrize(
+    ("command", "arguments"),
+    [
+        ("/usr/bin/nvim -R", ["/usr/bin/nvim", "-R", "+{line}", "{file}"]),
+        ("code --wait", ["code", "--wait", "--goto", "{file}:{line}"]),
+        ("other", ["other", "{file}"]),
+    ],
+)
+async def test_editor_opens_at_the_selected_message(
+    app: MemtuiApp,
+    settle: Settle,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    command: str,
+    arguments: list[str],
+) -> None:
+    commands: list[list[str]] = []
+    monkeypatch.setenv("VISUAL", command)
+    monkeypatch.setattr("tempfile.mkdtemp", lambda **_: str(tmp_path))
+    monkeypatch.setattr(
+        "memtui.tui.terminal.run", lambda _, argv, folder: commands.append([*argv])
+    )
+    async with app.run_test() as pilot:
+        await open_session(pilot, settle, whose=ConversationKey("claude-code", SHOP))
+        await press(pilot, settle, "end", "up", "up", "o")
+        screen = app.screen
+        assert isinstance(screen, ReaderScreen) and screen.view.current
+        first = screen.view.current.event.text.splitlines()[0]
+        (file,) = tmp_path.glob("*.md")
+        lines = file.read_text().splitlines()
+        (at,) = (number for number, line in enumerate(lines, 1) if first in line)
+        # Its time and speaker stand above it.
+        expected = [part.format(line=at - 2, file=file) for part in arguments]
+        assert commands == [expected]
+        assert lines[at - 3].startswith("**09:0")
+
+
 async def test_forgotten_session_is_reported(
     workspace: Workspace, app_of: AppOf, settle: Settle
 ) -> None:

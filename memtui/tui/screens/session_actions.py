@@ -192,16 +192,21 @@ class SessionActions(LoadingScreen[ScreenResultType]):
         return export.file_name(_read_session(key), self.zone)
 
     def action_edit(self) -> None:
-        def write(key: ConversationKey) -> Path:
-            lines = export.write_conversation(key, self.zone)
-            return _write_temporary(self._name_file(key), lines)
+        selected = self.source_id.removeprefix("evt:")
+
+        def write(key: ConversationKey) -> Sequence[str]:
+            number, lines = 0, list[str]()
+            for event_id, line in export.list_lines(key, self.zone):
+                if event_id == selected and not number:
+                    number = 1 + sum(1 + line.count("\n") for line in lines)
+                lines.append(line)
+            file = _write_temporary(self._name_file(key), lines)
+            return terminal.open_at(file, max(number, 1))
 
         if self.selected_session is not None and not terminal.editor():
             self.notify(NO_EDITOR)
         else:
-            self._read_selected(
-                write, lambda file: self._run([*terminal.editor(), str(file)])
-            )
+            self._read_selected(write, self._run)
 
     def action_rename(self) -> None:
         def ask(session: Session) -> None:
