@@ -341,7 +341,7 @@ READING = (
     Command(
         "edit",
         "o",
-        "Open this session in $VISUAL or $EDITOR, as Markdown, at this message.",
+        "Open this session in $VISUAL or $EDITOR, as Markdown, at a selected message.",
         label="open in editor",
         where=SESSIONS,
     ),
