@@ -136,12 +136,17 @@ def route(
     notes = [*note, *missing, *elsewhere, *search_remarks]
     if not (notes or items or in_tools):
         notes = [nothing_found()]
-    reply = _reply(
-        workspace, strategy, why, score, items, notes, understood, quoted.unknown
+    return _reply(
+        workspace,
+        strategy,
+        why,
+        score,
+        items,
+        notes,
+        understood,
+        quoted.unknown,
+        formatting.quotes(in_tools),
     )
-    tool_items = formatting.quotes(in_tools)
-    lists = {**reply.lists, "tool_output": tool_items}
-    return replace(reply, lists=lists, order=order_items(items, tool_items))
 
 
 def _reply(
@@ -153,6 +158,7 @@ def _reply(
     notes: Sequence[str],
     understood: Sequence[Item] = (),
     unknown_words: Sequence[str] = (),
+    tool_items: Sequence[Item] = (),
 ) -> Reply:
     band, score = score_band(score), round(score, 2)
     head: Item = {
@@ -166,11 +172,12 @@ def _reply(
     }
     lines = LineWriter(workspace.zone)
     return Reply(
-        {"answers": items},
+        {"answers": items, "tool_output": tool_items},
         lambda item: lines.hit(item) if "score" in item else lines.node(item),
         head,
         [f"{strategy.value}: {why} {band.value} ({score:.2f}): {band.advice}"],
         notes,
+        order=order_items(items, tool_items),
     )
 
 
