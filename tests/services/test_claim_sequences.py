@@ -374,19 +374,21 @@ FORGOTTEN = [("say", 0), ("say", 0), ("say", 0), ("forget", 0)]
 
 
 @pytest.mark.fuzz
-@often(40)
+# Two stores, so that neither test takes as long as a test may.
+@pytest.mark.parametrize("said", [(0, 4, 21), (5, 11, 28)])
+@often(20)
 @example(MOVED_AND_REJECTED)
 @example(OUTCOME_SAID_BEFORE)
 @example(FORGOTTEN)
 @given(operations)
 def test_any_sequence_keeps_what_an_audit_checks(
-    steps: list[tuple[str, int]],
+    said: tuple[int, ...], steps: list[tuple[str, int]]
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
         workspace = Workspace(in_home(Path(folder)), OWN)
         sequences = Sequences(workspace)
         try:
-            for name, number in [("say", 0), ("say", 4), ("say", 21), *steps]:
+            for name, number in [*(("say", number) for number in said), *steps]:
                 apply(sequences, name, number)
                 sequences.check()
         finally:
