@@ -86,7 +86,7 @@ def test_traces_of_a_killed_deletion_are_removed_by_the_next_process(
 ) -> None:
     home = tmp_path / "home"
     kill_forget(home, BEFORE_CLEANUP)
-    assert "there is no session" in run(home, "session", "shop-1").stdout
+    assert "there is no session" in run(home, "session", "shop-1").stderr
     finding = find_secrets(home)
     assert (finding["is_ok"], finding["remedy"]) == (False, "memtui redact")
     assert "interrupted" in finding["message"]
