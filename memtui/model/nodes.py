@@ -496,7 +496,7 @@ class DaySession:
 
     @property
     def rows(self) -> "tuple[TocEntry | DaySession, ...]":
-        """What is listed below it: its segments if it has several, and those alike."""
+        """The rows below it: its segments if it has several, and sessions like it."""
         return (*(() if self.only_segment else self.segments), *self.alike)
 
 

@@ -42,8 +42,8 @@ class OpenEnd(Line):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer(Line):
-    """What the user answered to a question that the agent asked by a call."""
+class UserAnswer(Line):
+    """The answer of the user to a question that the agent asked by a call."""
 
     question: str = ""
 
@@ -132,7 +132,7 @@ class Facts:
     """The number of events before the first request."""
     reply: Line | None = None
     """The beginning of the agent's last message."""
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[UserAnswer, ...] = ()
     commits: tuple[Commit, ...] = ()
     pull_requests: tuple[PullRequest, ...] = ()
     pushes: tuple[Line, ...] = ()

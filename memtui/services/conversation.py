@@ -227,7 +227,7 @@ def expand_event(
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class CitedMessage:
     """The message that a grip or an event leads to."""
 
     session: Session
@@ -238,7 +238,7 @@ class Source:
     """All of it; "" if it cannot be read."""
 
 
-def read_sources(names: Collection[str]) -> dict[str, Source]:
+def read_sources(names: Collection[str]) -> dict[str, CitedMessage]:
     """Return the sources of grips and events, by their whole ids.
 
     Those that are not stored any more are left out.
@@ -255,7 +255,9 @@ def read_sources(names: Collection[str]) -> dict[str, Source]:
             session, grip = by_number[place.number], grips.get(name)
             at = grip.timestamp if grip else from_ms(place.at_ms)
             text = by_id[event_id].text if event_id in by_id else ""
-            sources[name] = Source(session, at, grip.excerpt if grip else "", text)
+            sources[name] = CitedMessage(
+                session, at, grip.excerpt if grip else "", text
+            )
     return sources
 
 

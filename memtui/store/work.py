@@ -19,7 +19,6 @@ from memtui.model.nodes import Bullet, BulletKind, DraftBullet
 from memtui.model.sessions import PeriodWork, SessionWork, WorkState
 from memtui.model.verdicts import Support, Verdict, VerdictFeatures
 from memtui.model.work import (
-    Answer,
     Commit,
     EndKind,
     Facts,
@@ -30,6 +29,7 @@ from memtui.model.work import (
     Request,
     Task,
     TestRun,
+    UserAnswer,
     join_facts,
 )
 from memtui.store import json_columns, judgements, queues, scopes
@@ -66,7 +66,7 @@ def _make_facts(fields: dict[str, Any]) -> Facts:
         requests=read("requests", Request),
         events_before=fields.get("events_before", 0),
         reply=Line(**reply) if reply else None,
-        answers=read("answers", Answer),
+        answers=read("answers", UserAnswer),
         commits=read("commits", Commit),
         pull_requests=read("pull_requests", PullRequest),
         pushes=read("pushes", Line),

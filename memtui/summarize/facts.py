@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from memtui.model import tool_calls
 from memtui.model.events import Event, EventRole, EventType
 from memtui.model.work import (
-    Answer,
     Commit,
     EndKind,
     Facts,
@@ -25,6 +24,7 @@ from memtui.model.work import (
     Request,
     Task,
     TestRun,
+    UserAnswer,
 )
 from memtui.summarize.answers import find_answers
 from memtui.summarize.shell import SimpleCommand, join_path, split_commands
@@ -69,7 +69,7 @@ class _FactsReader:
         self._counts = [0]
         """The numbers of events before the first request, and after each one."""
         self._reply: Event | None = None
-        self._answers: list[Answer] = []
+        self._answers: list[UserAnswer] = []
         self._commits: list[Commit] = []
         self._undoable = 0
         """The number of last commits that a reset of the branch would undo."""
@@ -173,7 +173,7 @@ class _FactsReader:
             self._read_tasks(event, _parse_input(event), output)
         elif bare_name in _ASKING_TOOLS:
             self._answers += [
-                Answer(answer, event.event_id, question)
+                UserAnswer(answer, event.event_id, question)
                 for question, answer in find_answers(_parse_input(event), whole)
             ]
         elif bare_name == "createpullrequest":

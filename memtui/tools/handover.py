@@ -9,7 +9,7 @@ from memtui.model.events import plain_line
 from memtui.model.filters import ALL, Scope
 from memtui.model.nodes import Bullet
 from memtui.services import conversation, documents, report
-from memtui.services.conversation import Source
+from memtui.services.conversation import CitedMessage
 from memtui.text import markdown
 from memtui.text.plain import shorten
 from memtui.tools import replies
@@ -79,7 +79,9 @@ def make_pack(
     return replies.fit_text(reply, budget, workspace.counter)
 
 
-def _describe(bullet: Bullet, sources: Mapping[str, Source], quoted: set[str]) -> Item:
+def _describe(
+    bullet: Bullet, sources: Mapping[str, CitedMessage], quoted: set[str]
+) -> Item:
     """Describe a bullet, and quote those of its messages that were not quoted yet."""
     quotes, text = [], documents.describe(bullet)
     for source in filter(None, map(sources.get, bullet.grip_ids)):

@@ -8,7 +8,6 @@ import pytest
 from memtui.model.nodes import TITLE_CHARS, BulletKind
 from memtui.model.sessions import WorkState
 from memtui.model.work import (
-    Answer,
     Commit,
     EndKind,
     Facts,
@@ -17,6 +16,7 @@ from memtui.model.work import (
     PullRequest,
     Request,
     Task,
+    UserAnswer,
 )
 from memtui.model.work import TestRun as Run
 from memtui.summarize import card
@@ -350,7 +350,7 @@ def test_a_session_without_facts_has_no_lines() -> None:
 
 
 def test_answers_of_the_user_are_decisions_with_the_question() -> None:
-    answers = [Answer("Yes", f"{n:02}", f"Keep file {n}?") for n in range(2, 11)]
+    answers = [UserAnswer("Yes", f"{n:02}", f"Keep file {n}?") for n in range(2, 11)]
     facts = replace(ASKED, answers=tuple(answers), commits=(COMMIT,))
     of_segment = card.summarize_segment(facts).bullets
     assert [b.text for b in of_segment if b.kind is BulletKind.DECISION] == [
@@ -362,6 +362,8 @@ def test_answers_of_the_user_are_decisions_with_the_question() -> None:
 
 
 def test_a_long_answer_leaves_room_for_the_question() -> None:
-    facts = Facts(answers=(Answer("because " * 60, "02", "Keep " + "it " * 90 + "?"),))
+    facts = Facts(
+        answers=(UserAnswer("because " * 60, "02", "Keep " + "it " * 90 + "?"),)
+    )
     (bullet,) = card.summarize_segment(facts).bullets
     assert "… — Keep it it" in bullet.text

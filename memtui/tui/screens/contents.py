@@ -264,7 +264,7 @@ class ContentsScreen(SessionActions[None], BaseScreen[None]):
 
     @property
     def report_scope(self) -> Scope:
-        """Of the line of a project on the page, that project."""
+        """The scope; only the project if a line about one is selected on the page."""
         bullet = self._page.bullets.bullet if self._pane == "page" else None
         if bullet is None or bullet.kind is not BulletKind.PROJECT:
             return self._scope

@@ -28,7 +28,7 @@ LEAST_WIDTH = 120  # The narrowest screen that has the pane.
 
 
 class Previewed(NamedTuple):
-    """What the pane shows of an item."""
+    """The part of an item that the pane shows."""
 
     title: str = ""
     info: str = ""
